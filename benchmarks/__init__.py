@@ -1,0 +1,1 @@
+"""The benchmarks of molo: `python -m benchmarks` (extra `bench`); benchmarks/README.md says how."""
