@@ -1,0 +1,48 @@
+"""`python -m benchmarks`: measure, print tables, and write JSON if asked."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from benchmarks import codecs, floor
+from benchmarks.contenders import CONTENDERS
+from benchmarks.measure import pin
+from benchmarks.report import Report, Section, environment, lines, verdict
+
+# What a run is made of; each takes the share of the data to use and the number of rounds.
+SECTIONS: dict[str, Callable[[float, int], Section]] = {
+    "codecs": lambda share, rounds: codecs.run(CONTENDERS, share, rounds),
+    "floor": floor.run,
+}
+
+
+def main() -> None:
+    """Run what the command line asks for."""
+    asked = _arguments()
+    share, rounds = (0.02, 2) if asked.smoke else (1, asked.rounds)
+    cpu = pin()
+    report = Report(environment(cpu), [])
+    print("; ".join(f"{name} {value}" for name, value in report.environment.items()))
+    for name in asked.only or SECTIONS:
+        section = SECTIONS[name](share, rounds)
+        report.sections.append(section)
+        print("", *lines(section), sep="\n")
+        if not asked.smoke:
+            print(*verdict(section), sep="\n", flush=True)
+    if asked.json:
+        asked.json.write_bytes(msgspec.json.format(msgspec.json.encode(report)))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="sections; default: all")
+    parser.add_argument("--rounds", type=int, default=31, help="rounds to measure; default: 31")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
+    parser.add_argument("--smoke", action="store_true", help="a quick pass that judges no time")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,14 @@
+"""Bare msgspec with molo's types: the floor that molo stands on."""
+
+import msgspec
+
+from molo import Message
+
+PACKAGES = ("msgspec",)
+
+convert = restore = list[Message]
+
+decode_json = msgspec.json.Decoder(list[Message]).decode
+encode_json = msgspec.json.Encoder().encode
+decode_msgpack = msgspec.msgpack.Decoder(list[Message]).decode
+encode_msgpack = msgspec.msgpack.Encoder().encode

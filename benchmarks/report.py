@@ -1,0 +1,109 @@
+"""What was measured, as tables for people and as JSON for programs."""
+
+import platform
+import subprocess
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from msgspec import Struct
+
+from benchmarks.measure import Ratio
+
+
+class Row(Struct, frozen=True, omit_defaults=True):
+    """One figure: what was done with which data, by whom, and at what cost."""
+
+    data: str
+    task: str
+    subject: str
+    ratio: Ratio  # time, in the section's unit
+    messages_per_second: float | None = None
+    megabytes_per_second: float | None = None  # of encoded data; 10**6 bytes
+    limit: float | None = None  # what the project asks of the median
+
+
+class Section(Struct, frozen=True, omit_defaults=True):
+    """Figures that have a unit in common."""
+
+    title: str
+    unit: str
+    rows: Sequence[Row]
+    versions: dict[str, str] = {}  # package -> version
+    skipped: dict[str, str] = {}  # contender -> the module that is not installed
+
+
+class Report(Struct, frozen=True):
+    """A run: where and when, and all its sections."""
+
+    environment: dict[str, str]
+    sections: list[Section]
+
+
+def environment(cpu: int | None) -> dict[str, str]:
+    """Say what a figure depends on, besides the code."""
+    return {
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": _commit(),
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": f"{platform.system()} {platform.machine()}",
+        "processor": _processor(),
+        "pinned to CPU": "none" if cpu is None else str(cpu),
+    }
+
+
+def lines(section: Section) -> Iterator[str]:
+    """Write a section as a table in Markdown."""
+    yield f"## {section.title}\n"
+    yield f"Time, 1 = {section.unit}; median of the rounds and the quartiles around it.\n"
+    yield "| data | task | subject | time | quartiles | messages/s | MB/s | limit |"
+    yield "|---|---|---|--:|--:|--:|--:|--:|"
+    for row in section.rows:
+        yield f"| {' | '.join(_cells(row))} |"
+    for name, missing in section.skipped.items():
+        yield f"\n{name}: skipped, {missing} is not installed (pip install 'molo[bench]')"
+    if section.versions:
+        yield f"\nVersions: {', '.join(' '.join(item) for item in section.versions.items())}"
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    return (
+        row.data,
+        row.task,
+        row.subject,
+        f"{row.ratio.median:.3f}",
+        f"{row.ratio.low:.3f} to {row.ratio.high:.3f}",
+        f"{row.messages_per_second:,.0f}" if row.messages_per_second else "",
+        f"{row.megabytes_per_second:,.0f}" if row.megabytes_per_second else "",
+        f"{row.limit}" if row.limit else "",
+    )
+
+
+def verdict(section: Section) -> Iterator[str]:
+    """Say which limits were missed, if the section has any."""
+    limited = [row for row in section.rows if row.limit is not None]
+    missed = [row for row in limited if row.ratio.median > (row.limit or 0)]
+    for row in missed:
+        yield f"\nMissed: {row.data} {row.task} {row.ratio.median:.3f}, limit {row.limit}"
+    if limited and not missed:
+        yield "\nAll limits are met."
+
+
+def _commit() -> str:
+    git = ["git", "-C", str(Path(__file__).parent)]
+    try:
+        commit = subprocess.check_output([*git, "rev-parse", "--short", "HEAD"], text=True)
+        changed = subprocess.check_output([*git, "status", "--porcelain", "molo"], text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+    return commit.strip() + (" and changes" if changed else "")
+
+
+def _processor() -> str:
+    """Name the CPU, which platform.processor() does not on Linux."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or "unknown"
