@@ -1,0 +1,378 @@
+"""The difference between the JSON a message should give and the JSON that was on the wire.
+
+This module knows no vendor. A dialect uses it like this:
+
+- It can write any message alone, in one fixed way: its canonical form. What one message writes
+  is its `Unit`: for OpenAI chat the message object, for Anthropic and Gemini the blocks or parts,
+  for Responses the items.
+- Reading, it builds the message, writes that message's canonical unit, and asks `keep` for the
+  difference to what was on the wire. None: the message is canonical and carries no provider_data.
+- Writing, it makes the canonical unit again and gives it to `restore` along with the message's
+  provider_data, which gives the unit that was on the wire.
+
+        base = Unit(canonical(message))
+        message.provider_data = keep(base, Unit(wire), DIALECT)     when reading
+        unit, lost = restore(base, message.provider_data, DIALECT)  when writing
+
+Where a vendor object holds the units of several messages (the results of a step and the user's
+blocks, in one `user` object; the items of one reply), which units join is canonical too, and
+`join` says on the later message where the wire departed from it: `"new"` opens an object where
+the unit would have joined the one before, `"same"` joins it where it would have opened its own.
+`shell` holds the keys of the object itself, and sits on the first message of the object. No entry
+names a neighbour, so a message may be moved, removed or put elsewhere, and gives its own again.
+
+`digest` is a checksum of the canonical unit. Where a message was edited its unit is another one,
+and the delta is not applied but named as `stale`: old text never comes back. So is a delta that
+an editor of its text (redaction) left without sense. `sealed` says that the delta holds reasoning
+state that the vendor wants back verbatim; the dialect knows.
+
+The text of a delta is a JSON object with some of the keys `unit`, `shell` and `join`; the first
+two hold edits. An edit of a value that stays an object or array is an object of edits by key (in
+an array: by index). `[]` means that the key is absent on the wire; `[value]` is what stands there
+instead. In such a value, a string of at least 12 characters that the canonical form has too is
+not repeated but copied from there:
+
+    {"$": ["content"]}                  the string at this path of the canonical unit
+    {"$": ["content"], "cut": [0, 15]}  its characters from 0 up to 15
+    {"$": ["content"], "json": true}    what that string says, parsed
+    {"$": {"$": null}}                  an object that has a key `$`, as it stands
+"""
+
+import zlib
+from collections.abc import Callable
+from typing import Literal, NamedTuple, TypeAlias
+
+from molo.dialects.loss import Code
+from molo.dialects.wire import (
+    Json,
+    expect_array,
+    expect_object,
+    expect_text,
+    kind,
+    parse,
+    parse_plain,
+    text,
+)
+from molo.errors import Buffer, DecodeError
+from molo.message import ProviderData
+
+__all__ = ["LOST", "Edit", "Join", "Unit", "difference", "keep", "patched", "restore"]
+
+Join = Literal["new", "same"]
+"""Where a unit departs from the canonical join: it opens an object, or joins the one before."""
+
+Edit: TypeAlias = dict[str, Json] | list[Json]
+"""What has to be done to a JSON value, in the form that the module's docstring tells."""
+
+
+class Unit(NamedTuple):
+    """What one message alone puts on the wire.
+
+    `shell` is the vendor object around it, without the units, where the message opens one.
+    """
+
+    value: Json
+    shell: Json = None
+    join: Join | None = None
+
+
+LOST: dict[Code, str] = {
+    "foreign": "Expected provider_data of this dialect, got that of another",
+    "sealed": "Expected reasoning state of this dialect, got that of another, which only it reads",
+    "stale": "Expected provider_data that fits the message, got some of an earlier state of it",
+}
+"""The sentence of a loss for each code that `restore` gives."""
+
+
+def keep(base: Unit, wire: Unit, dialect: str, *, sealed: bool = False) -> ProviderData | None:
+    """Give the provider_data that turns a canonical unit into the one that was on the wire.
+
+    None where the two are equal.
+
+    Raises:
+        EncodeError: the wire holds what JSON cannot (NaN, a lone surrogate, another type).
+        RecursionError: it is nested too deeply.
+    """
+    parts: dict[str, Json] = {}
+    if (unit := difference(base.value, wire.value)) is not None:
+        parts["unit"] = unit
+    if (shell := difference(base.shell, wire.shell)) is not None:
+        parts["shell"] = shell
+    if wire.join is not None:
+        parts["join"] = wire.join
+    if not parts:
+        return None
+    digest = _digest(base.value)
+    return ProviderData(dialect=dialect, delta=text(parts), digest=digest, sealed=sealed)
+
+
+def restore(
+    base: Unit,
+    data: ProviderData | None,
+    dialect: str,
+    parse: Callable[[Buffer | str], Json] = parse_plain,
+) -> tuple[Unit, Code | None]:
+    """Give the unit that was on the wire, or the canonical one and the code of what is lost.
+
+    `parse` reads the delta: `wire.parse` where numbers shall keep their spelling, for JSON text.
+    """
+    if data is None:
+        return base, None
+    if data.dialect != dialect:
+        return base, "sealed" if data.sealed else "foreign"
+    if data.digest != _digest(base.value):
+        return base, "stale"
+    try:
+        return _restored(base, expect_object(parse(data.delta), ""), parse), None
+    except (DecodeError, RecursionError):
+        return base, "stale"
+
+
+def difference(base: Json, wire: Json) -> Edit | None:
+    """Compute the edit that turns one JSON value into another; None where they are equal.
+
+    Equal as JSON: the order of keys does not count, `true` is not `1`.
+
+    >>> difference({"content": "Hi"}, {"content": "Hi", "name": None})
+    {'name': [None]}
+    """
+    return _Comparison(base).edit(base, wire, ())
+
+
+def patched(base: Json, edit: Json, parse: Callable[[Buffer | str], Json] = parse_plain) -> Json:
+    """Apply an edit to the value it was computed for; neither is changed.
+
+    Raises:
+        DecodeError: the edit is none, or is one of another value.
+
+    >>> patched({"content": "Hi"}, {"name": [None]})
+    {'content': 'Hi', 'name': None}
+    """
+    return _Patch(base, parse).value(base, edit)
+
+
+def _digest(value: Json) -> str:
+    """Sum up a canonical unit: for staleness, not for security."""
+    data = text(value).encode()
+    return f"{zlib.crc32(data):08x}{len(data):x}"
+
+
+def _restored(base: Unit, parts: dict[str, Json], parse: Callable[[Buffer | str], Json]) -> Unit:
+    unit, shell, join = base
+    if "unit" in parts:
+        unit = patched(unit, parts["unit"], parse)
+    if "shell" in parts:
+        shell = patched(shell, parts["shell"], parse)
+    if "join" in parts:
+        join = _join(parts["join"])
+    return Unit(unit, shell, join)
+
+
+def _join(name: Json) -> Join:
+    if name == "new":
+        return "new"
+    if name == "same":
+        return "same"
+    raise DecodeError("Expected `new` or `same`")
+
+
+# --- Computing ------------------------------------------------------------------------------------
+
+_COPIED = 12  # characters; a shorter string is no longer than the reference to it
+_GAP = 64  # characters between two pieces of a text: a separator, or pieces too short to copy
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+
+class _Text(NamedTuple):
+    path: _Path
+    text: str
+
+
+class _Comparison:
+    """One comparison: finds the strings of the base, when first asked, to copy from."""
+
+    def __init__(self, base: Json) -> None:
+        self._base = base
+        self._starts: dict[str, _Text] | None = None  # by the first characters
+        self._whole: dict[str, _Text] = {}
+        self._open = _Text((), "")  # the text of which a piece was copied last
+        self._position = 0  # ... and the end of that piece
+
+    def edit(self, base: Json, wire: Json, path: _Path) -> Edit | None:
+        if isinstance(base, dict) and isinstance(wire, dict):
+            return self._members(base, wire, path)
+        if isinstance(base, list) and isinstance(wire, list):
+            return self._items(base, wire, path)
+        if type(base) is type(wire) and base == wire:
+            return None
+        return [self._instead(base, wire, path)]
+
+    def _members(self, base: dict[str, Json], wire: dict[str, Json], path: _Path) -> Edit | None:
+        edits: dict[str, Json] = {}
+        for key, value in wire.items():
+            if key not in base:
+                edits[key] = [self._template(value)]
+            elif (edit := self.edit(base[key], value, (*path, key))) is not None:
+                edits[key] = edit
+        for key in base.keys() - wire.keys():
+            edits[key] = []
+        return edits or None
+
+    def _items(self, base: list[Json], wire: list[Json], path: _Path) -> Edit | None:
+        edits: dict[str, Json] = {}
+        for index, value in enumerate(wire):
+            if index >= len(base):
+                edits[str(index)] = [self._template(value)]
+            elif (edit := self.edit(base[index], value, (*path, index))) is not None:
+                edits[str(index)] = edit
+        for index in range(len(wire), len(base)):
+            edits[str(index)] = []
+        return edits or None
+
+    def _instead(self, base: Json, wire: Json, path: _Path) -> Json:
+        if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
+            return {"$": list(path), "json": True}
+        return self._template(wire)
+
+    def _template(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._copy(value) if len(value) >= _COPIED else value
+        if isinstance(value, dict):
+            if "$" in value:
+                return {"$": value}
+            return {key: self._template(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._template(item) for item in value]
+        return value
+
+    def _copy(self, value: str) -> Json:
+        if self._starts is None:
+            self._starts = {}
+            self._find(self._base, ())
+        if whole := self._whole.get(value):
+            return {"$": list(whole.path)}
+        start = self._open.text.find(value, self._position, self._position + len(value) + _GAP)
+        if start < 0:
+            opened = self._starts.get(value[:_COPIED])
+            if opened is None or not opened.text.startswith(value):
+                return value
+            self._open, start = opened, 0
+        self._position = start + len(value)
+        return {"$": list(self._open.path), "cut": [start, self._position]}
+
+    def _find(self, value: Json, path: _Path) -> None:
+        if isinstance(value, str):
+            if len(value) >= _COPIED and self._starts is not None:
+                found = _Text(path, value)
+                self._whole.setdefault(value, found)
+                self._starts.setdefault(value[:_COPIED], found)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self._find(item, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                self._find(item, (*path, index))
+
+
+def _says(base: str, wire: Json) -> bool:
+    """Tell whether a string is the JSON text of a value."""
+    if base[:1] not in ("{", "["):
+        return False
+    try:
+        return difference(parse(base), wire) is None or base == text(wire)
+    except DecodeError:
+        return False
+
+
+# --- Applying -------------------------------------------------------------------------------------
+
+
+class _Patch:
+    """One application: knows the canonical value to copy from."""
+
+    def __init__(self, base: Json, parse: Callable[[Buffer | str], Json]) -> None:
+        self._base = base
+        self._parse = parse
+
+    def value(self, base: Json, edit: Json) -> Json:
+        if isinstance(edit, list):
+            return self._filled(_only(edit))
+        edits = expect_object(edit, "")
+        if isinstance(base, dict):
+            return self._members(base, edits)
+        if isinstance(base, list):
+            return self._items(base, edits)
+        raise DecodeError(f"Expected `object` or `array` to edit, got `{kind(base)}`")
+
+    def _members(self, base: dict[str, Json], edits: dict[str, Json]) -> dict[str, Json]:
+        members = dict(base)
+        for key, edit in edits.items():
+            if edit == []:
+                members.pop(key, None)
+            else:
+                members[key] = self.value(base.get(key), edit)
+        return members
+
+    def _items(self, base: list[Json], edits: dict[str, Json]) -> list[Json]:
+        size = len(base)
+        items: dict[int, Json] = dict(enumerate(base))
+        for key, edit in edits.items():
+            index = _index(key)
+            if edit == []:
+                items.pop(index, None)
+            else:
+                items[index] = self.value(base[index] if index < size else None, edit)
+        return list(items.values())
+
+    def _filled(self, value: Json) -> Json:
+        if isinstance(value, dict):
+            if "$" in value:
+                return self._copied(value)
+            return {key: self._filled(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self._filled(item) for item in value]
+        return value
+
+    def _copied(self, reference: dict[str, Json]) -> Json:
+        path = reference["$"]
+        if isinstance(path, dict):
+            return path
+        found = expect_text(self._at(expect_array(path, "")), "")
+        if "cut" in reference:
+            return found[_cut(expect_array(reference["cut"], ""))]
+        return self._parse(found) if "json" in reference else found
+
+    def _at(self, path: list[Json]) -> Json:
+        value = self._base
+        for step in path:
+            value = _member(value, step)
+        return value
+
+
+def _only(edit: list[Json]) -> Json:
+    if len(edit) == 1:
+        return edit[0]
+    raise DecodeError(f"Expected an edit of one value, got {len(edit)}")
+
+
+def _cut(bounds: list[Json]) -> slice:
+    match bounds:
+        case [int(start), int(stop)]:
+            return slice(start, stop)
+        case _:
+            raise DecodeError("Expected two whole numbers")
+
+
+def _index(key: str) -> int:
+    if key.isdecimal():
+        return int(key)
+    raise DecodeError("Expected the index of an item")
+
+
+def _member(value: Json, step: Json) -> Json:
+    if isinstance(value, dict) and isinstance(step, str) and step in value:
+        return value[step]
+    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+        return value[step]
+    raise DecodeError("Expected a path into the canonical form")

@@ -1,0 +1,159 @@
+"""JSON as vendors write it: parsed with the spelling of its numbers kept, and asked for its shape.
+
+A dialect reads what its strict decoder refused in this form. A number with a fraction or an
+exponent is a `Number`, which keeps `0.10`, `1E2` and `1e400` as they were spelled; all else is
+dict, list, str, int, bool and None. Of a repeated key the last value counts, as in every parser.
+
+Errors of `expect_object` and its siblings hold the path that they are given; readers give the
+path from the message on, and whoever holds the message's own place puts it in front.
+"""
+
+import math
+from collections.abc import Callable
+from typing import TypeAlias
+
+import msgspec
+
+from molo.errors import (
+    DECODE_FAILURES,
+    ENCODE_FAILURES,
+    Buffer,
+    DecodeError,
+    EncodeError,
+    Form,
+    decode_error,
+    encode_error,
+)
+
+__all__ = [
+    "Json",
+    "Number",
+    "expect_array",
+    "expect_object",
+    "expect_text",
+    "kind",
+    "parse",
+    "parse_plain",
+    "text",
+]
+
+
+class Number:
+    """A number as it was spelled, for all that are not plain integers."""
+
+    __slots__ = ("spelled",)
+
+    def __init__(self, spelled: str) -> None:
+        self.spelled = spelled
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Number) and self.spelled == other.spelled
+
+    def __hash__(self) -> int:
+        return hash(self.spelled)
+
+    def __repr__(self) -> str:
+        return f"Number({self.spelled!r})"
+
+
+Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Number | None"
+"""Any JSON value."""
+
+
+def parse(data: Buffer | str) -> Json:
+    """Parse JSON, numbers as spelled.
+
+    Raises:
+        DecodeError: the data is no JSON.
+
+    >>> parse('{"temperature": 0.10}')
+    {'temperature': Number('0.10')}
+    """
+    return _parsed(_decode_spelled, data)
+
+
+def parse_plain(data: Buffer | str) -> Json:
+    """Parse JSON into builtins alone; a number beyond a float becomes infinite.
+
+    Raises:
+        DecodeError: the data is no JSON.
+    """
+    return _parsed(_decode_plain, data)
+
+
+def text(value: Json) -> str:
+    """Write a value as JSON text without white space, numbers as spelled.
+
+    Raises:
+        EncodeError: the value holds what JSON cannot (NaN, a lone surrogate, another type).
+
+    >>> text(parse('{"temperature": 0.10}'))
+    '{"temperature":0.10}'
+    """
+    try:
+        written = _encode(value).decode()
+    except ENCODE_FAILURES as failure:
+        error = encode_error(failure, value, _FORM)
+    else:
+        if "null" not in written or not _holds_infinite(value):
+            return written
+        error = EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
+    raise error
+
+
+def expect_object(value: Json, path: str) -> dict[str, Json]:
+    """Return a value that is an object; DecodeError with this path otherwise."""
+    if isinstance(value, dict):
+        return value
+    raise DecodeError(f"Expected `object`, got `{kind(value)}`", path=path)
+
+
+def expect_array(value: Json, path: str) -> list[Json]:
+    """Return a value that is an array; DecodeError with this path otherwise."""
+    if isinstance(value, list):
+        return value
+    raise DecodeError(f"Expected `array`, got `{kind(value)}`", path=path)
+
+
+def expect_text(value: Json, path: str) -> str:
+    """Return a value that is a string; DecodeError with this path otherwise."""
+    if isinstance(value, str):
+        return value
+    raise DecodeError(f"Expected `str`, got `{kind(value)}`", path=path)
+
+
+def kind(value: Json) -> str:
+    """Name the type of a value as errors do: `object`, `array`, `str`, `null` …"""
+    return _KINDS.get(type(value), type(value).__name__)
+
+
+_KINDS: dict[type, str] = {dict: "object", list: "array", type(None): "null", Number: "float"}
+
+
+def _number_text(value: object) -> msgspec.Raw:
+    if isinstance(value, Number):
+        return msgspec.Raw(value.spelled.encode())
+    raise TypeError(f"Expected a JSON value, got {type(value).__name__}")
+
+
+_decode_spelled = msgspec.json.Decoder(float_hook=Number).decode
+_decode_plain = msgspec.json.Decoder(float_hook=float).decode
+_encode = msgspec.json.Encoder(enc_hook=_number_text).encode
+_FORM = Form("JSON", _decode_plain, _encode)
+
+
+def _parsed(decode: Callable[[Buffer | str], Json], data: Buffer | str) -> Json:
+    try:
+        return decode(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _FORM)
+    raise error
+
+
+def _holds_infinite(value: Json) -> bool:
+    """Find what msgspec would write as `null`: NaN and the infinities."""
+    if isinstance(value, float):
+        return not math.isfinite(value)
+    if isinstance(value, dict):
+        return any(map(_holds_infinite, value.values()))
+    return isinstance(value, list) and any(map(_holds_infinite, value))

@@ -1,0 +1,173 @@
+"""The difference between two JSON values: computed, applied, recognised as stale."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from molo import DecodeError, EncodeError, ProviderData
+from molo.dialects.delta import Unit, difference, keep, patched, restore
+from molo.dialects.wire import Number, parse, text
+
+LONG = "A text of more than twelve characters."
+OTHER = "Another one, which is as long as that."
+
+# Few keys and strings, so that the two values of a pair have much in common; `$` marks references.
+_SCALARS = st.sampled_from([None, True, False, 0, 1, "", "text", LONG, OTHER, LONG + OTHER, "[1]"])
+JSON = st.recursive(
+    _SCALARS | st.integers() | st.builds(Number, st.sampled_from(["0.10", "1E2", "1e400"])),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["a", "b", "$", "cut", "json"]), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def same(one, other):
+    """Compare as JSON: an oracle that knows no edits."""
+    return json.dumps(parse(text(one)), default=repr, sort_keys=True) == json.dumps(
+        other, default=repr, sort_keys=True
+    )
+
+
+@given(JSON, JSON)
+def test_an_edit_turns_one_value_into_the_other(base, wire):
+    edit = difference(base, wire)
+    assert same(wire, patched(base, parse(text(edit)), parse) if edit is not None else base)
+
+
+@given(JSON)
+def test_equal_values_have_no_difference(value):
+    assert difference(value, parse(text(value))) is None
+
+
+@pytest.mark.parametrize(
+    ("base", "wire", "edit"),
+    [
+        ({"a": 1}, {"a": 1}, None),
+        ({"a": 1}, {"a": True}, {"a": [True]}),
+        ({"a": 1}, {}, {"a": []}),
+        ({}, {"a": None}, {"a": [None]}),
+        ({"a": {"b": 1, "c": 2}}, {"a": {"b": 1, "c": 3}}, {"a": {"c": [3]}}),
+        ([1, 2, 3], [1, 4], {"1": [4], "2": []}),
+        ([1], [1, 2], {"1": [2]}),
+        ({"a": "short"}, {"a": ["short"]}, {"a": [["short"]]}),
+        ({"a": LONG}, {"a": [{"text": LONG}]}, {"a": [[{"text": {"$": ["a"]}}]]}),
+        ({"a": LONG}, {"a": LONG, "b": LONG}, {"b": [{"$": ["a"]}]}),
+        (
+            {"a": f"{LONG}\n{OTHER}"},
+            {"a": [LONG, OTHER]},
+            {"a": [[{"$": ["a"], "cut": [0, 38]}, {"$": ["a"], "cut": [39, 77]}]]},
+        ),
+        (
+            {"a": f"{LONG}, and: {OTHER}"},
+            {"a": [LONG, ", and: ", OTHER]},
+            {"a": [[{"$": ["a"], "cut": [0, 38]}, ", and: ", {"$": ["a"], "cut": [45, 83]}]]},
+        ),
+        ({"a": '{"b": 1}'}, {"a": {"b": 1}}, {"a": [{"$": ["a"], "json": True}]}),
+        ({}, {"a": {"$": [0]}}, {"a": [{"$": {"$": [0]}}]}),
+    ],
+)
+def test_edits_say_no_more_than_they_must(base, wire, edit):
+    assert difference(base, wire) == edit
+
+
+def test_text_of_the_message_is_not_repeated():
+    base = {"content": LONG + OTHER, "calls": [{"arguments": OTHER}]}
+    wire = {"content": [{"text": LONG}, {"text": OTHER}], "call": {"arguments": OTHER}}
+    data = keep(Unit(base), Unit(wire), "vendor")
+    assert data is not None
+    assert "text of more" not in data.delta and "Another" not in data.delta
+
+
+@given(JSON, JSON, JSON, JSON, st.sampled_from([None, "new", "same"]))
+def test_a_kept_unit_is_restored_with_its_shell_and_join(base, wire, shell, wire_shell, join):
+    canonical, on_wire = Unit(base, shell), Unit(wire, wire_shell, join)
+    restored, lost = restore(canonical, keep(canonical, on_wire, "vendor"), "vendor", parse)
+    assert lost is None
+    assert restored.join == join
+    assert same(wire, restored.value) and same(wire_shell, restored.shell)
+
+
+def test_a_canonical_unit_keeps_nothing():
+    assert keep(Unit(["a"], {"role": "user"}), Unit(["a"], {"role": "user"}), "vendor") is None
+
+
+@pytest.mark.parametrize(
+    ("data", "lost"),
+    [
+        (ProviderData(dialect="vendor", delta='{"unit":{"b":[1]}}', digest="0"), "stale"),
+        (ProviderData(dialect="other", delta='{"unit":{"b":[1]}}', digest="0"), "foreign"),
+        (ProviderData(dialect="other", delta="{}", digest="0", sealed=True), "sealed"),
+    ],
+)
+def test_what_does_not_fit_is_named_and_not_applied(data, lost):
+    assert restore(Unit({"a": 1}), data, "vendor") == (Unit({"a": 1}), lost)
+
+
+def test_the_delta_of_an_edited_message_is_stale():
+    data = keep(Unit({"content": "old"}), Unit({"content": ["old"]}), "vendor")
+    assert restore(Unit({"content": "new"}), data, "vendor") == (Unit({"content": "new"}), "stale")
+
+
+@pytest.mark.parametrize(
+    "delta",
+    [
+        "",
+        "[]",
+        "{",
+        '{"unit":5}',
+        '{"unit":{"a":[1,2]}}',
+        '{"unit":{"a":{"b":[1]}}}',
+        '{"unit":{"list":{"x":[1]}}}',
+        '{"unit":{"a":[{"$":5}]}}',
+        '{"unit":{"a":[{"$":["b"]}]}}',
+        '{"unit":{"a":[{"$":["list",7]}]}}',
+        '{"unit":{"a":[{"$":["list"]}]}}',
+        '{"unit":{"a":[{"$":["a"],"cut":[1]}]}}',
+        '{"unit":{"a":[{"$":["a"],"cut":["1","2"]}]}}',
+        '{"unit":{"a":[{"$":["a"],"json":true}]}}',
+        '{"join":"other"}',
+        '{"join":5}',
+        '{"unit":' + '{"a":' * 5000 + "1" + "}" * 5000 + "}",
+    ],
+)
+def test_a_damaged_delta_is_stale_and_raises_nothing(delta):
+    base = Unit({"a": "no json", "list": ["b"]})
+    whole = keep(base, Unit({}), "vendor")
+    assert whole is not None
+    damaged = ProviderData(dialect="vendor", delta=delta, digest=whole.digest)
+    assert restore(base, damaged, "vendor") == (base, "stale")
+
+
+@pytest.mark.parametrize("value", [float("nan"), [float("inf")], {"a": -float("inf")}, "\ud83d"])
+def test_what_json_cannot_hold_is_refused(value):
+    with pytest.raises(EncodeError):
+        text(value)
+
+
+@pytest.mark.parametrize(
+    "spelled", ["0.10", "1E2", "1e400", "-0.0", "123456789012345678901234567890"]
+)
+def test_numbers_keep_their_spelling(spelled):
+    assert text(parse(f"[{spelled}]")) == f"[{spelled}]"
+
+
+def test_what_is_no_json_is_refused_with_its_offset():
+    with pytest.raises(DecodeError) as caught:
+        parse(b'{"a":}')
+    assert caught.value.offset == 5
+
+
+@given(
+    st.lists(st.text(min_size=12, max_size=30), min_size=2, max_size=6),
+    st.sampled_from(["", "\n", " | "]),
+)
+def test_pieces_of_a_joined_text_are_all_copied(pieces, separator):
+    base, wire = {"a": separator.join(pieces)}, {"a": [{"text": piece} for piece in pieces]}
+    assert patched(base, difference(base, wire)) == wire
+    assert [set(part["text"]) for part in difference(base, wire)["a"][0]] == [
+        {"$", "cut"} for _ in pieces
+    ]
