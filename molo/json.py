@@ -22,7 +22,7 @@ from molo.errors import (
     decode_error,
     encode_error,
 )
-from molo.message import TAGS, Message, require_message, require_messages
+from molo.message import TAGS, Message, not_messages, only_messages, require_message
 
 __all__ = [
     "decode",
@@ -54,7 +54,9 @@ def encode(history: Sequence[Message]) -> bytes:
     >>> encode([user("Hi")])
     b'[{"role":"user","content":[{"type":"text","text":"Hi"}]}]'
     """
-    require_messages(history)
+    # `require_messages` in place: its call alone is a twentieth of the time of a small history.
+    if not (isinstance(history, (list, tuple)) and only_messages(map(type, history))):
+        raise not_messages(history)
     try:
         return _encode(history)
     except ENCODE_FAILURES as failure:

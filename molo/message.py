@@ -321,15 +321,22 @@ TAGS: Mapping[str, tuple[str, ...]] = {
 }
 
 
+only_messages = _MESSAGE_TYPES.issuperset
+"""Tell whether types, `map(type, history)`, are those of messages alone."""
+
+
 def require_messages(history: Sequence[Message]) -> None:
     """Make sure that a history is a list or tuple, and every item exactly one of the messages."""
-    if not isinstance(history, list | tuple):
-        raise TypeError(f"Expected a list or tuple of messages, got {type(history).__name__}")
-    if _MESSAGE_TYPES.issuperset(map(type, history)):
-        return
-    for index, item in enumerate(history):
-        if type(item) not in _MESSAGE_TYPES:
-            raise _not_a_message(item, f"$[{index}]")
+    if not (isinstance(history, (list, tuple)) and only_messages(map(type, history))):
+        raise not_messages(history)
+
+
+def not_messages(history: Sequence[Message]) -> TypeError | EncodeError:
+    """Say why a value is no list or tuple of messages."""
+    if not isinstance(history, (list, tuple)):
+        return TypeError(f"Expected a list or tuple of messages, got {type(history).__name__}")
+    index = next(at for at, item in enumerate(history) if type(item) not in _MESSAGE_TYPES)
+    return _not_a_message(history[index], f"$[{index}]")
 
 
 def require_message(message: Message) -> None:
