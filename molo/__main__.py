@@ -1,0 +1,5 @@
+"""`python -m molo` is the `molo` command."""
+
+from molo.cli import main
+
+raise SystemExit(main())
