@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import codecs, floor
+from benchmarks import codecs, floor, history
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -15,6 +15,8 @@ from benchmarks.report import Report, Section, environment, lines, verdict
 SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "codecs": lambda share, rounds: codecs.run(CONTENDERS, share, rounds),
     "floor": floor.run,
+    "history": history.cost,
+    "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
 }
 
 
@@ -28,9 +30,8 @@ def main() -> None:
     for name in asked.only or SECTIONS:
         section = SECTIONS[name](share, rounds)
         report.sections.append(section)
-        print("", *lines(section), sep="\n")
-        if not asked.smoke:
-            print(*verdict(section), sep="\n", flush=True)
+        judged = [] if asked.smoke else verdict(section)
+        print("", *lines(section), *judged, sep="\n", flush=True)
     if asked.json:
         asked.json.write_bytes(msgspec.json.format(msgspec.json.encode(report)))
 

@@ -61,7 +61,7 @@ def lines(section: Section) -> Iterator[str]:
     for row in section.rows:
         yield f"| {' | '.join(_cells(row))} |"
     for name, missing in section.skipped.items():
-        yield f"\n{name}: skipped, {missing} is not installed (pip install 'molo[bench]')"
+        yield f"\n{name}: skipped, {missing} is not installed"
     if section.versions:
         yield f"\nVersions: {', '.join(' '.join(item) for item in section.versions.items())}"
 
@@ -80,13 +80,13 @@ def _cells(row: Row) -> tuple[str, ...]:
 
 
 def verdict(section: Section) -> Iterator[str]:
-    """Say which limits were missed, if the section has any."""
-    limited = [row for row in section.rows if row.limit is not None]
-    missed = [row for row in limited if row.ratio.median > (row.limit or 0)]
-    for row in missed:
-        yield f"\nMissed: {row.data} {row.task} {row.ratio.median:.3f}, limit {row.limit}"
-    if limited and not missed:
-        yield "\nAll limits are met."
+    """Say how many limits were met, and which were not, if the section has any."""
+    limits = [(row, row.limit) for row in section.rows if row.limit is not None]
+    missed = [(row, limit) for row, limit in limits if row.ratio.median > limit]
+    if limits:
+        yield f"\nLimits met: {len(limits) - len(missed)} of {len(limits)}"
+    for row, limit in missed:
+        yield f"\nLimit missed: {row.data} {row.task} {row.ratio.median:.3f}, limit {limit}"
 
 
 def _commit() -> str:
