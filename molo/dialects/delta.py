@@ -34,12 +34,12 @@ not repeated but copied from there:
 
     {"$": ["content"]}                  the string at this path of the canonical unit
     {"$": ["content"], "cut": [0, 15]}  its characters from 0 up to 15
+    {"$": ["content"], "around": ["«", "»"]}  all of it, between two other strings
     {"$": ["content"], "json": true}    what that string says, parsed
     {"$": {"$": null}}                  an object that has a key `$`, as it stands
 """
 
 import zlib
-from collections.abc import Callable
 from typing import Literal, NamedTuple, TypeAlias
 
 from molo.dialects.loss import Code
@@ -50,10 +50,9 @@ from molo.dialects.wire import (
     expect_text,
     kind,
     parse,
-    parse_plain,
     text,
 )
-from molo.errors import Buffer, DecodeError
+from molo.errors import DecodeError
 from molo.message import ProviderData
 
 __all__ = ["LOST", "Edit", "Join", "Unit", "difference", "keep", "patched", "restore"]
@@ -106,15 +105,10 @@ def keep(base: Unit, wire: Unit, dialect: str, *, sealed: bool = False) -> Provi
     return ProviderData(dialect=dialect, delta=text(parts), digest=digest, sealed=sealed)
 
 
-def restore(
-    base: Unit,
-    data: ProviderData | None,
-    dialect: str,
-    parse: Callable[[Buffer | str], Json] = parse_plain,
-) -> tuple[Unit, Code | None]:
+def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, Code | None]:
     """Give the unit that was on the wire, or the canonical one and the code of what is lost.
 
-    `parse` reads the delta: `wire.parse` where numbers shall keep their spelling, for JSON text.
+    Numbers come spelled, as `wire.Number`; `wire.plain` makes builtins of them.
     """
     if data is None:
         return base, None
@@ -123,7 +117,7 @@ def restore(
     if data.digest != _digest(base.value):
         return base, "stale"
     try:
-        return _restored(base, expect_object(parse(data.delta), ""), parse), None
+        return _restored(base, expect_object(parse(data.delta), "")), None
     except (DecodeError, RecursionError):
         return base, "stale"
 
@@ -139,7 +133,7 @@ def difference(base: Json, wire: Json) -> Edit | None:
     return _Comparison(base).edit(base, wire, ())
 
 
-def patched(base: Json, edit: Json, parse: Callable[[Buffer | str], Json] = parse_plain) -> Json:
+def patched(base: Json, edit: Json) -> Json:
     """Apply an edit to the value it was computed for; neither is changed.
 
     Raises:
@@ -148,7 +142,7 @@ def patched(base: Json, edit: Json, parse: Callable[[Buffer | str], Json] = pars
     >>> patched({"content": "Hi"}, {"name": [None]})
     {'content': 'Hi', 'name': None}
     """
-    return _Patch(base, parse).value(base, edit)
+    return _Patch(base).value(base, edit)
 
 
 def _digest(value: Json) -> str:
@@ -157,12 +151,12 @@ def _digest(value: Json) -> str:
     return f"{zlib.crc32(data):08x}{len(data):x}"
 
 
-def _restored(base: Unit, parts: dict[str, Json], parse: Callable[[Buffer | str], Json]) -> Unit:
+def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
     unit, shell, join = base
     if "unit" in parts:
-        unit = patched(unit, parts["unit"], parse)
+        unit = patched(unit, parts["unit"])
     if "shell" in parts:
-        shell = patched(shell, parts["shell"], parse)
+        shell = patched(shell, parts["shell"])
     if "join" in parts:
         join = _join(parts["join"])
     return Unit(unit, shell, join)
@@ -233,6 +227,10 @@ class _Comparison:
     def _instead(self, base: Json, wire: Json, path: _Path) -> Json:
         if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
             return {"$": list(path), "json": True}
+        if isinstance(base, str) and isinstance(wire, str) and len(base) >= _COPIED:
+            before, found, after = wire.partition(base)
+            if found:
+                return {"$": list(path), "around": [before, after]}
         return self._template(wire)
 
     def _template(self, value: Json) -> Json:
@@ -291,9 +289,8 @@ def _says(base: str, wire: Json) -> bool:
 class _Patch:
     """One application: knows the canonical value to copy from."""
 
-    def __init__(self, base: Json, parse: Callable[[Buffer | str], Json]) -> None:
+    def __init__(self, base: Json) -> None:
         self._base = base
-        self._parse = parse
 
     def value(self, base: Json, edit: Json) -> Json:
         if isinstance(edit, list):
@@ -341,7 +338,10 @@ class _Patch:
         found = expect_text(self._at(expect_array(path, "")), "")
         if "cut" in reference:
             return found[_cut(expect_array(reference["cut"], ""))]
-        return self._parse(found) if "json" in reference else found
+        if "around" in reference:
+            before, after = _around(expect_array(reference["around"], ""))
+            return before + found + after
+        return parse(found) if "json" in reference else found
 
     def _at(self, path: list[Json]) -> Json:
         value = self._base
@@ -362,6 +362,14 @@ def _cut(bounds: list[Json]) -> slice:
             return slice(start, stop)
         case _:
             raise DecodeError("Expected two whole numbers")
+
+
+def _around(texts: list[Json]) -> tuple[str, str]:
+    match texts:
+        case [str(before), str(after)]:
+            return before, after
+        case _:
+            raise DecodeError("Expected two strings")
 
 
 def _index(key: str) -> int:

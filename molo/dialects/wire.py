@@ -9,7 +9,6 @@ path from the message on, and whoever holds the message's own place puts it in f
 """
 
 import math
-from collections.abc import Callable
 from typing import TypeAlias
 
 import msgspec
@@ -33,7 +32,7 @@ __all__ = [
     "expect_text",
     "kind",
     "parse",
-    "parse_plain",
+    "plain",
     "text",
 ]
 
@@ -69,16 +68,26 @@ def parse(data: Buffer | str) -> Json:
     >>> parse('{"temperature": 0.10}')
     {'temperature': Number('0.10')}
     """
-    return _parsed(_decode_spelled, data)
+    try:
+        value: Json = _decode(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _FORM)
+    else:
+        return value
+    raise error
 
 
-def parse_plain(data: Buffer | str) -> Json:
-    """Parse JSON into builtins alone; a number beyond a float becomes infinite.
+def plain(value: Json) -> Json:
+    """Turn spelled numbers into floats, for those who want builtins; `1e400` becomes infinite.
 
-    Raises:
-        DecodeError: the data is no JSON.
+    >>> plain(parse("[0.10, 1]"))
+    [0.1, 1]
     """
-    return _parsed(_decode_plain, data)
+    if isinstance(value, Number):
+        return float(value.spelled)
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value
 
 
 def text(value: Json) -> str:
@@ -136,18 +145,9 @@ def _number_text(value: object) -> msgspec.Raw:
     raise TypeError(f"Expected a JSON value, got {type(value).__name__}")
 
 
-_decode_spelled = msgspec.json.Decoder(float_hook=Number).decode
-_decode_plain = msgspec.json.Decoder(float_hook=float).decode
+_decode = msgspec.json.Decoder(float_hook=Number).decode
 _encode = msgspec.json.Encoder(enc_hook=_number_text).encode
-_FORM = Form("JSON", _decode_plain, _encode)
-
-
-def _parsed(decode: Callable[[Buffer | str], Json], data: Buffer | str) -> Json:
-    try:
-        return decode(data)
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, data, _FORM)
-    raise error
+_FORM = Form("JSON", msgspec.json.decode, _encode)
 
 
 def _holds_infinite(value: Json) -> bool:
