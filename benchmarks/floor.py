@@ -14,7 +14,8 @@ from benchmarks.data import DATA, load
 from benchmarks.measure import interleaved, ratio, timed
 from benchmarks.report import Row, Section
 
-# What the project asks for: molo's time in units of bare msgspec's.
+# What the project asks for: molo's time in units of bare msgspec's. It does not say whether what is
+# encoded was encoded before, so both are held to it.
 LIMITS = {
     ("realistic", "decode"): 1.05,
     ("realistic", "encode"): 1.05,
@@ -53,7 +54,7 @@ def _compare(data: str, form: str, share: float, rounds: int) -> Iterator[Row]:
         }
         times = interleaved(subjects, rounds)
         over = ratio(times["molo"], times["msgspec"])
-        yield Row(data, f"{form} {task}", "molo", over, limit=LIMITS.get((data, task)))
+        yield Row(data, f"{form} {task}", "molo", over, limit=LIMITS[data, verb])
 
 
 def _pass(function: Callable[[Any], object], values: Callable[[], list[Any]]) -> float:
