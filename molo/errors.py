@@ -15,7 +15,7 @@ type and its length.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple, Protocol, TypeGuard
 
 import msgspec
 
@@ -71,8 +71,35 @@ class MessageError(MoloError):
     """A message or block that contradicts itself: an Image with both bytes and a URL."""
 
 
+class Finding(Protocol):
+    """What `HistoryError.problems` holds: a `molo.history.Problem`, as this module may know it."""
+
+    @property
+    def code(self) -> str: ...
+    @property
+    def at(self) -> int | None: ...
+    @property
+    def part(self) -> int | None: ...
+    @property
+    def text(self) -> str: ...
+
+
 class HistoryError(MoloError):
-    """A history that breaks rules that were demanded of it."""
+    """A history that breaks rules that were demanded of it.
+
+    `problems` are all that were found, in the order of their places; `text` tells the first.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        *,
+        path: str = "",
+        offset: int | None = None,
+        problems: tuple[Finding, ...] = (),
+    ) -> None:
+        super().__init__(text, path=path, offset=offset)
+        self.problems = problems
 
 
 class FrameError(MoloError):

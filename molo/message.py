@@ -295,7 +295,7 @@ def parse_arguments(call: ToolCall, type: object = dict[str, object]) -> object:
     except DECODE_FAILURES as failure:
         error = decode_error(failure, text, _ARGUMENTS)
     raise DecodeError(
-        f"Arguments of call {_shown_id(call.id)}: {error.text}",
+        f"Arguments of call {shown_id(call.id)}: {error.text}",
         path=error.path,
         offset=error.offset,
     )
@@ -305,7 +305,8 @@ _ARGUMENTS = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 _VENDOR_ID = re.compile(r"[A-Za-z0-9_.:|-]{1,64}")
 
 
-def _shown_id(id: str) -> str:
+def shown_id(id: str) -> str:
+    """Show the id of a call if vendors' ids look like it, else its type and length."""
     return f"`{id}`" if _VENDOR_ID.fullmatch(id) else identified(id)
 
 
