@@ -118,6 +118,7 @@ class Form(NamedTuple):
     encode: Callable[[Any], bytes]
     tags: Mapping[str, tuple[str, ...]] = {}  # tag field -> the values it may have
     hint: str = ""  # added where a field is unknown
+    escapes: bool = False  # msgspec quotes a wrong tag as Python's repr, as `convert` does
 
 
 DECODE_FAILURES = (msgspec.MsgspecError, ValueError, OverflowError, RecursionError, BufferError)
@@ -128,6 +129,7 @@ Buffer = bytes | bytearray | memoryview
 _MAX_DESCENT = 8  # levels; a history's own are five: history, message, field, block, field
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _LONE_SURROGATE = "Expected Unicode text, got a lone surrogate"
+_NOT_UTF8 = "Expected UTF-8 text, got other bytes"
 
 
 def identified(text: str) -> str:
@@ -138,6 +140,10 @@ def identified(text: str) -> str:
     """
     if _IDENTIFIER.fullmatch(text):
         return f"`{text}`"
+    return _measured(text)
+
+
+def _measured(text: str) -> str:
     return f"`str` of {len(text)} characters"
 
 
@@ -150,20 +156,23 @@ def alternatives(names: Iterable[str]) -> str:
 def decode_error(failure: Exception, data: Buffer | str, form: Form) -> DecodeError:
     """Say what msgspec could not decode, and where, without a word of the input."""
     if isinstance(failure, msgspec.ValidationError):
-        return _shape_error(failure, form)
+        return _shape_error(failure, _raw(data), form)
     if isinstance(failure, UnicodeEncodeError) and isinstance(data, str):
         return _utf8_error(data.encode("utf-8", "surrogatepass"), form)
     if isinstance(failure, BufferError):
         return DecodeError("Expected contiguous bytes, got a view with gaps")
     if isinstance(failure, msgspec.DecodeError):
-        raw = data.encode() if isinstance(data, str) else bytes(data)
-        return _syntax_error(str(failure), raw, form)
+        return _syntax_error(str(failure), _raw(data), form)
     if isinstance(failure, RecursionError):
         return DecodeError(
             f"Expected {form.name} nested no deeper than the interpreter's recursion limit, "
             "got deeper nesting"
         )
     return DecodeError(f"Expected {form.name} that Python can hold, got a number beyond that")
+
+
+def _raw(data: Buffer | str) -> bytes:
+    return data.encode() if isinstance(data, str) else bytes(data)
 
 
 def encode_error(failure: Exception, value: object, form: Form) -> EncodeError:
@@ -182,43 +191,59 @@ def encode_error(failure: Exception, value: object, form: Form) -> EncodeError:
 
 # Shape: valid JSON or MessagePack that is no history.
 
-_PLACE = re.compile(r" - at (`key` in )?`(\$(?:\[\d+\]|\[\.\.\.\]|\.[\w-]{1,40})*)`\Z")
+_PLACE = re.compile(r" - at (`key` in )?`(\$[^`]*)`\Z")
+_STEP = re.compile(r"\[(?:\d+|\.\.\.)\]|\.[^.\[]+")
+_SHOWN_STEP = re.compile(r"\[(?:\d+|\.\.\.)\]|\.[\w-]{1,40}")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING_FIELD = re.compile(r"Object missing required field `([^`]*)`")
-_WRONG_VALUE = re.compile(r"Invalid (?:enum )?value (.*)", re.DOTALL)
-_WRONG_TYPE = re.compile(r"Expected `[^`]*`, got `[^`]*`")
-_CONSTRAINT = re.compile(r"Expected `[^`]*`(?: (?:of|[<>]=?|matching|that's|with) .*)?")
+_WRONG_VALUE = re.compile(r"Invalid (enum )?value (.*)", re.DOTALL)
+_WRONG_TYPE = re.compile(r"Expected `([^`]*)`, got `([^`]*)`")
+_WRONG_TAG = re.compile(r"Expected `(str|int)`")
+_CONSTRAINT = re.compile(r"Expected `[^`]*` (?:(?:of|[<>]=?|matching|that's|with) .*)")
 _INVALID = re.compile(r"Invalid ([A-Za-z0-9 :]+)")
 _OUT_OF_RANGE = re.compile(r"[A-Z][a-z ]+ out of range ?")
 
 
-def _shape_error(failure: msgspec.ValidationError, form: Form) -> DecodeError:
-    text, path = str(failure), "$"
-    if place := _PLACE.search(text):
-        text, path = text[: place.start()], place[2]
-        if place[1]:
-            text += " as a key"
+def _shape_error(failure: msgspec.ValidationError, raw: bytes, form: Form) -> DecodeError:
+    text, path, key = _placed(str(failure), raw, form)
     cause = failure.__cause__  # set where a type's own check refused the value
     if isinstance(cause, MessageError):
         text = cause.text
     elif cause is not None:
         text = f"Expected a value that its type accepts, got {type(cause).__name__} from its check"
     else:
-        text = _shape_text(text, path, form)
-    return DecodeError(text, path=path)
+        text = _shape_text(text, path, raw, form) + (" as a key" if key else "")
+    shown = (step if _SHOWN_STEP.fullmatch(step) else "[...]" for step in _STEP.findall(path))
+    return DecodeError(text, path="$" + "".join(shown))
 
 
-def _shape_text(text: str, path: str, form: Form) -> str:
+def _placed(text: str, raw: bytes, form: Form) -> tuple[str, str, bool]:
+    """Split msgspec's text into what it says, the path, and whether a key is meant.
+
+    At the root msgspec names no place; then one at the end is part of an unknown field's name.
+    """
+    place = _PLACE.search(text)
+    if place is None:
+        return text, "$", False
+    path = place[2]
+    if _UNKNOWN_FIELD.match(text) and path.startswith("$.") and not _part(raw, path, form):
+        return text, "$", False
+    return text[: place.start()], path, place[1] is not None
+
+
+def _shape_text(text: str, path: str, raw: bytes, form: Form) -> str:
     if match := _UNKNOWN_FIELD.fullmatch(text):
         return f"Expected known fields only, got unknown field {identified(match[1])}{form.hint}"
     if match := _MISSING_FIELD.fullmatch(text):
         return f"Expected field {identified(match[1])}, got an object without it"
     if match := _WRONG_VALUE.fullmatch(text):
-        return _value_text(match[1], path, form)
-    if _WRONG_TYPE.match(text):
-        return text
+        return _value_text(match[2], path, form, escaped=form.escapes or match[1] is not None)
+    if match := _WRONG_TYPE.match(text):
+        return _type_text(match[1], match[2], path, raw, form)
+    if match := _WRONG_TAG.fullmatch(text):
+        return _type_text(match[1], "", path, raw, form)
     if _CONSTRAINT.fullmatch(text):
-        return f"{text}, got another value"
+        return text if ", got " in text else f"{text}, got another value"
     if match := _INVALID.fullmatch(text):
         return f"Expected a valid {match[1]}, got another value"
     if _OUT_OF_RANGE.fullmatch(text):
@@ -226,25 +251,68 @@ def _shape_text(text: str, path: str, form: Form) -> str:
     return "Expected another value, got one that its type refuses"
 
 
-def _value_text(shown: str, path: str, form: Form) -> str:
-    """Say which tag was wrong; `shown` is the value as msgspec quotes it."""
+def _value_text(shown: str, path: str, form: Form, *, escaped: bool) -> str:
+    """Say which tag was wrong; `shown` is the value as msgspec quotes it, maybe as a repr."""
     field = path.rpartition(".")[2]
-    quoted = shown[:1] in {"'", '"'}
-    value = shown[1:-1] if quoted else shown
-    got = identified(value) if quoted else "a number"
-    if field not in form.tags:
+    if shown[:1] not in {"'", '"'}:
+        got = "`bool`" if shown in {"True", "False"} else "a number"
         return f"Expected one of the values that its type lists, got {got}"
+    value = shown[1:-1]
+    if escaped:
+        value = value.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    if field not in form.tags:  # a value, and not a name: never shown
+        return f"Expected one of the values that its type lists, got {_measured(value)}"
     if value in form.tags[field]:  # a valid tag is refused only where it contradicts an earlier one
-        return f"Expected one `{field}`, got a second one, {got}"
-    return f"Expected {alternatives(form.tags[field])}, got {got}"
+        return f"Expected one `{field}`, got a second one, `{value}`"
+    return f"Expected {alternatives(form.tags[field])}, got {identified(value)}"
+
+
+def _type_text(expected: str, got: str, path: str, raw: bytes, form: Form) -> str:
+    """Say which type came. Of JSON msgspec does not tell it for a tag, nor tell a long integer."""
+    if form.name == "JSON" and got in {"", "float"}:
+        got = _json_type(_part(raw, path, form)) or got
+    if got in {"", expected}:
+        return f"Expected `{expected}`, got another value"
+    return f"Expected `{expected}`, got `{_WIRE_NAMES.get(got, got)}`"
+
+
+_WIRE_NAMES = {
+    "None": "null",
+    "NoneType": "null",
+    "list": "array",
+    "tuple": "array",
+    "dict": "object",
+}
+_JSON_TYPES = {
+    b'"': "str", b"{": "object", b"[": "array", b"t": "bool", b"f": "bool", b"n": "null", b"": ""
+}  # fmt: skip
+
+
+def _json_type(part: bytes) -> str:
+    number = "float" if re.search(rb"[.eE]", part) else "int"
+    return _JSON_TYPES.get(part[:1], number)
+
+
+def _part(raw: bytes, path: str, form: Form) -> bytes:
+    """Cut out the part at a path, empty if there is none; of a repeated key the last counts."""
+    for step in _STEP.findall(path):
+        raw = {**dict(_parts(raw, form)), "[...]": b""}.get(step, b"")
+    return raw
 
 
 # Syntax: bytes that are no JSON or MessagePack.
 
 _BYTE = re.compile(r"(?:JSON|MessagePack data) is malformed: (.*) \(byte (\d+)\)", re.DOTALL)
+_OVERRUN = {  # bytes that msgspec has gone too far when it stops
+    "trailing characters": 1,
+    "invalid escape character in string": 1,
+    "invalid character in unicode escape": 1,
+}
+_LITERAL = re.compile(rb"(?<![^\[,:\s])(?:t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)")
+_HALF_PAIR = re.compile(r"surrogate|end of hex escape|truncated")  # what msgspec may call it
 _ESCAPES = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"  # a pair
-    rb"|(\\u[dD][89a-fA-F][0-9a-fA-F]{2})"  # half of one
+    rb"|(\\u[dD](?:([89abAB])|[c-fC-F])[0-9a-fA-F]{2})"  # half of one: the high or the low
     rb"|\\.",
     re.DOTALL,
 )
@@ -260,7 +328,7 @@ def _syntax_error(text: str, raw: bytes, form: Form) -> DecodeError:
                 "remove its three bytes first",
                 offset=0,
             )
-        if "surrogate" in text or "truncated" in text:
+        if _HALF_PAIR.search(text):
             marked = _ESCAPES.sub(_mark_lone_surrogate, raw)
             if marked != raw:
                 path, offset, _ = _undecodable(marked, form)
@@ -270,10 +338,22 @@ def _syntax_error(text: str, raw: bytes, form: Form) -> DecodeError:
     if "truncated" in text:
         return DecodeError(f"Expected more {form.name}, got the end of the data", offset=len(raw))
     if match := _BYTE.fullmatch(text):
+        stop = int(match[2])
         return DecodeError(
-            f"Expected {form.name}, got malformed {form.name}: {match[1]}", offset=int(match[2])
+            f"Expected {form.name}, got malformed {form.name}: {match[1]}",
+            offset=_wrong_byte(match[1], stop, raw) if form.name == "JSON" else stop,
         )
     return DecodeError(f"Expected {form.name}, got malformed {form.name}")
+
+
+def _wrong_byte(text: str, stop: int, raw: bytes) -> int:
+    """Find the first wrong byte of JSON, given what msgspec says and where it stood then."""
+    # It reads four bytes of `nan` before it compares them with `null`, or one when it skips.
+    for back in (5, 4, 1) if text == "invalid character" else ():
+        literal = _LITERAL.match(raw, max(0, stop - back))
+        if literal and literal[0] not in {b"true", b"false", b"null"}:
+            return literal.end()
+    return stop - _OVERRUN.get(text, 0)
 
 
 def _mark_lone_surrogate(escape: re.Match[bytes]) -> bytes:
@@ -282,26 +362,25 @@ def _mark_lone_surrogate(escape: re.Match[bytes]) -> bytes:
     The half in question makes msgspec stop wherever it stands; the mark does so only where the
     string is decoded, so that its place can be found.
     """
-    if escape[1] is None or _CUT_PAIR.fullmatch(escape.string, escape.end()):
+    if escape[1] is None or (escape[2] and _CUT_PAIR.fullmatch(escape.string, escape.end())):
         return escape[0]
     return _MARK
 
 
+_STR_HEADERS = {**dict.fromkeys(range(0xA0, 0xC0), 1), 0xD9: 2, 0xDA: 3, 0xDB: 5}  # bytes
+
+
 def _utf8_error(raw: bytes, form: Form) -> DecodeError:
     path, offset, leaf = _undecodable(raw, form)
-    header = 0 if form.name == "JSON" else _str_header(leaf)
+    header = 0 if form.name == "JSON" else _STR_HEADERS.get(leaf[0])
+    if header is None:  # the data is broken further on, so that it cannot be cut into its parts
+        return DecodeError(_NOT_UTF8, path=path)
     try:
         leaf[header:].decode()
     except UnicodeDecodeError as failure:
         offset += header + failure.start
     surrogate = raw[offset : offset + 1] == b"\xed" and raw[offset + 1 : offset + 2] >= b"\xa0"
-    text = _LONE_SURROGATE if surrogate else "Expected UTF-8 text, got other bytes"
-    return DecodeError(text, path=path, offset=offset)
-
-
-def _str_header(leaf: bytes) -> int:
-    """Count the bytes in front of the text of a MessagePack `str`."""
-    return {0xD9: 2, 0xDA: 3, 0xDB: 5}.get(leaf[0], 1)
+    return DecodeError(_LONE_SURROGATE if surrogate else _NOT_UTF8, path=path, offset=offset)
 
 
 # Places: msgspec tells none for syntax and encoding, so they are found by trying the parts.
@@ -311,32 +390,63 @@ def _undecodable(raw: bytes, form: Form) -> tuple[str, int, bytes]:
     """Find the innermost part that does not decode: its path, its offset and its bytes."""
     path, offset = "$", 0
     for _ in range(_MAX_DESCENT):
-        position = 0
-        for step, child in _encoded_children(raw, form):
-            position = raw.find(child, position)
+        parts = _parts(raw, form)
+        position = 0 if form.name == "JSON" else len(raw) - sum(len(part) for _, part in parts)
+        for step, part in parts:
+            start = raw.find(part, position)
+            if start < 0:  # a repeated key stands in its first place with its last value
+                continue
             try:
-                form.decode(child)
+                form.decode(part)
             except DECODE_FAILURES:
-                path, offset, raw = path + step, offset + position, child
+                path, offset, raw = path + step, offset + start, part
                 break
-            position += len(child)
+            position = start + len(part)
         else:
             break
     return path, offset, raw
 
 
-def _encoded_children(raw: bytes, form: Form) -> Iterator[tuple[str, bytes]]:
+def _parts(raw: bytes, form: Form) -> list[tuple[str, bytes]]:
+    """Cut an array or object into its parts, each with its step; empty where that fails."""
     try:
         items: list[msgspec.Raw] = form.decode(raw, type=list[msgspec.Raw])
     except DECODE_FAILURES:
-        pass
-    else:
-        return ((f"[{index}]", bytes(item)) for index, item in enumerate(items))
+        return _members(raw, form)
+    return [(f"[{index}]", bytes(item)) for index, item in enumerate(items)]
+
+
+def _members(raw: bytes, form: Form) -> list[tuple[str, bytes]]:
     try:
-        members: dict[str, msgspec.Raw] = form.decode(raw, type=dict[str, msgspec.Raw])
+        if form.name == "JSON":
+            members: dict[str, msgspec.Raw] = form.decode(raw, type=dict[str, msgspec.Raw])
+            return [(_step(name), bytes(member)) for name, member in members.items()]
+        return _pairs(form.decode(_as_array(raw), type=list[msgspec.Raw]), form)
     except DECODE_FAILURES:
-        return iter(())
-    return ((_step(name), bytes(member)) for name, member in members.items())
+        return []
+
+
+def _as_array(raw: bytes) -> bytes:
+    """Turn a MessagePack map into the array of its keys and values, so that none is lost."""
+    header = {0xDE: 3, 0xDF: 5}.get(raw[0], 1)  # bytes
+    size = int.from_bytes(raw[1:header], "big") if header > 1 else raw[0] & 0x0F
+    return b"\xdd" + (2 * size).to_bytes(4, "big") + raw[header:]
+
+
+def _pairs(items: list[msgspec.Raw], form: Form) -> list[tuple[str, bytes]]:
+    pairs: list[tuple[str, bytes]] = []
+    for key, value in zip(items[::2], items[1::2], strict=True):
+        name = _key_name(key, form)
+        pairs += [("", bytes(key)), (_step(name), bytes(value))]
+    return pairs
+
+
+def _key_name(key: msgspec.Raw, form: Form) -> str:
+    try:
+        name: str = form.decode(key, type=str)
+    except DECODE_FAILURES:
+        return ""
+    return name
 
 
 def _refused(value: object, form: Form) -> tuple[str, object]:
@@ -359,11 +469,21 @@ def _children(value: object) -> Iterator[tuple[str, object]]:
         return ((f".{name}", getattr(value, name)) for name in value.__struct_fields__)
     if _is_sequence(value):
         return ((f"[{index}]", item) for index, item in enumerate(value))
+    if _is_mapping(value):
+        return (part for key, item in value.items() for part in _entry(key, item))
     return iter(())
+
+
+def _entry(key: object, item: object) -> tuple[tuple[str, object], ...]:
+    return ("", key), (_step(key) if isinstance(key, str) else "[...]", item)
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, list | tuple)
+
+
+def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
+    return isinstance(value, dict)
 
 
 def _step(name: str) -> str:

@@ -39,6 +39,7 @@ _decode_history = msgspec.json.Decoder(list[Message]).decode
 _decode_message = msgspec.json.Decoder(Message).decode
 
 _FORM = Form("JSON", msgspec.json.decode, _encode, TAGS, "; written by a newer molo?")
+_BUILTINS = _FORM._replace(escapes=True)
 
 
 def encode(history: Sequence[Message]) -> bytes:
@@ -124,19 +125,16 @@ def from_builtins(obj: object) -> list[Message]:
     [System(content='Be brief.')]
     """
     try:
-        history = msgspec.convert(obj, list[Message])
-        _encode(history)  # a str may hold lone surrogates, which no JSON can
-        return history
-    except DECODE_FAILURES as failure:
-        error = _builtins_error(failure, obj)
+        _encode(obj)  # a str may hold lone surrogates, which no JSON can
+    except ENCODE_FAILURES as failure:
+        unwritten = encode_error(failure, obj, _FORM)
+        error = DecodeError(unwritten.text, path=unwritten.path)
+    else:
+        try:
+            return msgspec.convert(obj, list[Message])
+        except msgspec.ValidationError as failure:
+            error = decode_error(failure, b"", _BUILTINS)
     raise error
-
-
-def _builtins_error(failure: Exception, obj: object) -> DecodeError:
-    if isinstance(failure, UnicodeEncodeError):
-        found = encode_error(failure, msgspec.convert(obj, list[Message]), _FORM)
-        return DecodeError(found.text, path=found.path)
-    return decode_error(failure, b"", _FORM)
 
 
 def schema() -> dict[str, Any]:
