@@ -1,0 +1,114 @@
+"""The arguments of a call: what is wrong with them as JSON text, and how to keep what is."""
+
+import re
+from typing import Literal
+
+import msgspec
+
+from molo.history.surrogates import replace_surrogates
+
+__all__ = ["RAW_ARGUMENTS", "ArgumentsFault", "arguments_fault", "wrap_arguments"]
+
+RAW_ARGUMENTS = "_raw_arguments"
+"""The key under which `repair` puts arguments that a vendor does not take, as text."""
+
+ArgumentsFault = Literal[
+    "arguments_invalid",
+    "arguments_not_object",
+    "arguments_not_finite",
+    "arguments_repeated_key",
+]
+
+MAX_NESTING = 256  # levels; far from the interpreter's recursion limit, wherever `check` is called
+
+_skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through valid JSON
+_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode_key = msgspec.json.Decoder(str).decode
+
+_STRING = r'"(?:[^"\\]|\\.)*+"'
+_NOT_FINITE = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
+_BRACKET = re.compile(rf"{_STRING}|([\[{{])|([\]}}])", re.DOTALL)
+_MEMBER = re.compile(rf"({_STRING})\s*:|{_STRING}|([{{}}])", re.DOTALL)
+
+
+def arguments_fault(text: str, shape: Literal["json", "object", "parsed"]) -> ArgumentsFault | None:
+    """Say what keeps arguments from being JSON of this shape (`Rules.arguments`).
+
+    Empty or blank arguments mean `{}`. Repeated keys, NaN and Infinity are faults only where the
+    shape is "parsed". Nesting of more than 256 levels counts as invalid.
+
+    >>> arguments_fault('{"city":"Bei', "json")
+    'arguments_invalid'
+    >>> arguments_fault("[1]", "json"), arguments_fault("[1]", "object")
+    (None, 'arguments_not_object')
+    """
+    if not text or text.isspace():
+        return None
+    if len(text) > 2 * MAX_NESTING and _nesting(text) > MAX_NESTING:
+        return "arguments_invalid"
+    try:
+        _skim(text)
+    except msgspec.DecodeError:
+        return _unskimmed_fault(text, shape)
+    except UnicodeEncodeError:
+        return arguments_fault(replace_surrogates(text), shape)
+    if shape == "json":
+        return None
+    if text.lstrip()[0] != "{":
+        return "arguments_not_object"
+    if shape == "parsed" and _repeats_key(text):
+        return "arguments_repeated_key"
+    return None
+
+
+def wrap_arguments(text: str) -> str:
+    """Make an object that holds the text of arguments under `RAW_ARGUMENTS`.
+
+    >>> wrap_arguments('{"city":"Bei')
+    '{"_raw_arguments":"{\\\\"city\\\\":\\\\"Bei"}'
+    """
+    return msgspec.json.encode({RAW_ARGUMENTS: text}).decode()
+
+
+def _nesting(text: str) -> int:
+    """Count the levels of brackets, one bracket too many at most where the text is no JSON."""
+    if text.count("[") + text.count("{") <= MAX_NESTING:
+        return 0
+    depth = deepest = 0
+    for bracket in _BRACKET.finditer(text):
+        depth += (bracket[1] is not None) - (bracket[2] is not None)
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _repeats_key(text: str) -> bool:
+    """Tell whether an object in this valid JSON has a key twice."""
+    if text.count(":") == len(_members(text)):  # no object inside, and no key repeated
+        return False
+    outer: list[set[str]] = []
+    keys: set[str] = set()
+    for key, brace in _MEMBER.findall(text):
+        if brace == "{":
+            outer.append(keys)
+            keys = set()
+        elif brace == "}":
+            keys = outer.pop()
+        elif key:
+            name = _decode_key(key)
+            if name in keys:
+                return True
+            keys.add(name)
+    return False
+
+
+def _unskimmed_fault(
+    text: str, shape: Literal["json", "object", "parsed"]
+) -> ArgumentsFault | None:
+    """Judge what is no JSON: Python and JavaScript write NaN and Infinity all the same."""
+    finite = _NOT_FINITE.sub(lambda found: "null" if found[1] else found[0], text)
+    if finite == text:
+        return "arguments_invalid"
+    fault = arguments_fault(finite, shape)
+    if fault is None and shape == "parsed":
+        return "arguments_not_finite"
+    return fault
