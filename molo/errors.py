@@ -428,8 +428,9 @@ def _members(raw: bytes, form: Form) -> list[tuple[str, bytes]]:
 
 def _as_array(raw: bytes) -> bytes:
     """Turn a MessagePack map into the array of its keys and values, so that none is lost."""
-    header = {0xDE: 3, 0xDF: 5}.get(raw[0], 1)  # bytes
-    size = int.from_bytes(raw[1:header], "big") if header > 1 else raw[0] & 0x0F
+    header = {b"\xde": 3, b"\xdf": 5}.get(raw[:1], 1)  # bytes
+    first = int.from_bytes(raw[:1], "big")  # 0 where a part that is missing is asked for its own
+    size = int.from_bytes(raw[1:header], "big") if header > 1 else first & 0x0F
     return b"\xdd" + (2 * size).to_bytes(4, "big") + raw[header:]
 
 
