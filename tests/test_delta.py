@@ -99,6 +99,25 @@ def test_a_canonical_unit_keeps_nothing():
 
 
 @pytest.mark.parametrize(
+    ("base", "wire", "order", "delta"),
+    [
+        (["a", "b"], ["a", "b"], [0, 1], None),
+        (["a", "b"], ["b", "a"], [1, 0], '{"order":[1,0]}'),
+        ([LONG + OTHER, "b"], [LONG, "b", OTHER], [0, 1, 0], None),
+        (["a"], ["a", "new"], [0, None], '{"unit":{"1":["new"]}}'),
+        (["a"], ["new", "a"], [None, 0], '{"order":[null,0],"unit":{"0":["new"]}}'),
+        ([{"x": 1}, {"y": 1}], [{"y": 1}, {"x": 2}], [1, 0], None),
+        ([], ["new"], [None], '{"unit":{"0":["new"]}}'),
+    ],
+)
+def test_items_in_another_order_are_restored_and_not_repeated(base, wire, order, delta):
+    data = keep(Unit(base), Unit(wire), "vendor", order=order)
+    assert restore(Unit(base), data, "vendor") == (Unit(wire), None)
+    assert delta is None or (data is not None and data.delta == delta)
+    assert data is None or LONG not in data.delta
+
+
+@pytest.mark.parametrize(
     ("data", "lost"),
     [
         (ProviderData(dialect="vendor", delta='{"unit":{"b":[1]}}', digest="0"), "stale"),
@@ -133,6 +152,7 @@ def test_the_delta_of_an_edited_message_is_stale():
         '{"unit":{"a":[{"$":["a"],"cut":["1","2"]}]}}',
         '{"unit":{"a":[{"$":["a"],"json":true}]}}',
         '{"unit":{"a":[{"$":["a"],"around":["",5]}]}}',
+        '{"order":[0]}',
         '{"join":"other"}',
         '{"join":5}',
         '{"unit":' + '{"a":' * 5000 + "1" + "}" * 5000 + "}",

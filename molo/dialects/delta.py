@@ -26,11 +26,16 @@ and the delta is not applied but named as `stale`: old text never comes back. So
 an editor of its text (redaction) left without sense. `sealed` says that the delta holds reasoning
 state that the vendor wants back verbatim; the dialect knows.
 
-The text of a delta is a JSON object with some of the keys `unit`, `shell` and `join`; the first
-two hold edits. An edit of a value that stays an object or array is an object of edits by key (in
-an array: by index). `[]` means that the key is absent on the wire; `[value]` is what stands there
-instead. In such a value, a string of at least 12 characters that the canonical form has too is
-not repeated but copied from there:
+Where the items of a unit stand in another order than in the canonical one, are repeated (a text in
+pieces) or have others between them, the dialect says so: `order` lists, for each place on the wire,
+the index of the canonical item that stands there, None where it is none of them. The edit is then
+one of the canonical items in that order.
+
+The text of a delta is a JSON object with some of the keys `unit`, `shell`, `order` and `join`; the
+first two hold edits. An edit of a value that stays an object or array is an object of edits by key
+(in an array: by index). `[]` means that the key is absent on the wire; `[value]` is what stands
+there instead. In such a value, a string of at least 12 characters that the canonical form has too
+is not repeated but copied from there:
 
     {"$": ["content"]}                  the string at this path of the canonical unit
     {"$": ["content"], "cut": [0, 15]}  its characters from 0 up to 15
@@ -40,6 +45,7 @@ not repeated but copied from there:
 """
 
 import zlib
+from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 from molo.dialects.loss import Code
@@ -83,17 +89,29 @@ LOST: dict[Code, str] = {
 """The sentence of a loss for each code that `restore` gives."""
 
 
-def keep(base: Unit, wire: Unit, dialect: str, *, sealed: bool = False) -> ProviderData | None:
+def keep(
+    base: Unit,
+    wire: Unit,
+    dialect: str,
+    *,
+    sealed: bool = False,
+    order: Sequence[int | None] | None = None,
+) -> ProviderData | None:
     """Give the provider_data that turns a canonical unit into the one that was on the wire.
 
-    None where the two are equal.
+    None where the two are equal. `order` is the place of the unit's items on the wire, if they are
+    a list and may stand in another.
 
     Raises:
         EncodeError: the wire holds what JSON cannot (NaN, a lone surrogate, another type).
         RecursionError: it is nested too deeply.
     """
     parts: dict[str, Json] = {}
-    if (unit := difference(base.value, wire.value)) is not None:
+    value = base.value
+    if order is not None and isinstance(value, list) and (places := _departing(order, len(value))):
+        parts["order"] = places
+        value = _ordered(value, places)
+    if (unit := difference(value, wire.value)) is not None:
         parts["unit"] = unit
     if (shell := difference(base.shell, wire.shell)) is not None:
         parts["shell"] = shell
@@ -153,6 +171,8 @@ def _digest(value: Json) -> str:
 
 def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
     unit, shell, join = base
+    if "order" in parts:
+        unit = _ordered(expect_array(unit, ""), expect_array(parts["order"], ""))
     if "unit" in parts:
         unit = patched(unit, parts["unit"])
     if "shell" in parts:
@@ -160,6 +180,18 @@ def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
     if "join" in parts:
         join = _join(parts["join"])
     return Unit(unit, shell, join)
+
+
+def _departing(order: Sequence[int | None], size: int) -> list[Json]:
+    """Cut what the edit says as well off an order; nothing is left of the canonical one."""
+    places: list[Json] = [*order]
+    while places and places[-1] is None:
+        places.pop()
+    return [] if places == [*range(size)] else places
+
+
+def _ordered(items: list[Json], places: list[Json]) -> list[Json]:
+    return [None if place is None else _member(items, place) for place in places]
 
 
 def _join(name: Json) -> Join:
