@@ -21,6 +21,7 @@ Code = Literal[
     "arguments",  # arguments that the vendor's form cannot carry as they are
     "block",  # a content block or attachment of a kind that has no place there
     "error_flag",  # `is_error`: the vendor has no such flag
+    "field",  # a field of one vendor that another vendor of the same dialect refuses
     "foreign",  # provider_data of another dialect
     "id",  # the id of a call or result
     "media_type",  # a `mime_type` that the vendor does not take with this block

@@ -33,6 +33,7 @@ __all__ = [
     "kind",
     "parse",
     "plain",
+    "spelled",
     "text",
 ]
 
@@ -108,6 +109,23 @@ def text(value: Json) -> str:
             return written
         error = EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
     raise error
+
+
+def spelled(data: Buffer, *path: str | int) -> str:
+    """Give the JSON text at a path of a document as it stands there, white space and all.
+
+    Raises:
+        KeyError, IndexError, ValidationError: the path is not there; ask for what was parsed.
+
+    >>> spelled(b'{"calls": [{"arguments": {"n": 0.10}}]}', "calls", 0, "arguments")
+    '{"n": 0.10}'
+    """
+    for step in path:
+        if isinstance(step, int):
+            data = msgspec.json.decode(data, type=list[msgspec.Raw])[step]
+        else:
+            data = msgspec.json.decode(data, type=dict[str, msgspec.Raw])[step]
+    return bytes(data).decode()
 
 
 def expect_object(value: Json, path: str) -> dict[str, Json]:

@@ -1,0 +1,148 @@
+"""The canonical form: the one vendor object that a message gives, whatever it was read from.
+
+Deltas are differences to it, and the strict shapes accept nothing else. It is the form of OpenAI's
+own reference, with `reasoning_content`, the key that the vendors want back that ask for reasoning:
+
+    {"role": "system", "content": "…"}
+    {"role": "user", "content": "…"}                      one text
+    {"role": "user", "content": [part, …]}                anything else
+    {"role": "assistant", "content": "…" or null, "reasoning_content": "…", "tool_calls": [call, …]}
+    {"role": "tool", "tool_call_id": "…", "content": "…"}
+
+`content` of an assistant is null where it has calls and no text. Where an assistant or a tool has
+attachments, its content is an array: the text, unless it is empty, and their parts.
+
+https://platform.openai.com/docs/api-reference/chat/create, read 2026-11
+"""
+
+from molo.dialects import data_url
+from molo.dialects.wire import Json, parse
+from molo.errors import DecodeError
+from molo.message import (
+    Assistant,
+    Audio,
+    ContentBlock,
+    File,
+    Image,
+    Message,
+    System,
+    Text,
+    ToolCall,
+    ToolResult,
+    User,
+    Wire,
+)
+
+__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "objects", "part"]
+
+DIALECT = "openai_chat"
+
+# https://openrouter.ai/docs/guides/best-practices/reasoning-tokens (reasoning_details) and
+# https://ai.google.dev/gemini-api/docs/openai (extra_content), read 2026-11; recorded: the others.
+SEALED = (
+    "reasoning_details",
+    "extra_content",
+    "thought_signature",
+    "reasoning_encrypted",
+    "signature",
+)
+"""Keys of a message, a call or a part that hold reasoning as its vendor wants it back."""
+
+AUDIO_TYPES = {"mp3": "mpeg", "m4a": "mp4"}
+"""Subtypes of audio/… for the formats of `input_audio` that have another name there."""
+
+_FORMATS = {subtype: format for format, subtype in AUDIO_TYPES.items()}
+
+
+def canonical(message: Message) -> dict[str, Json]:
+    """Write one message in canonical form; blocks that have no place are left out."""
+    match message:
+        case System(content=content):
+            return {"role": "system", "content": content}
+        case User(content=blocks):
+            return {"role": "user", "content": _user_content(blocks)}
+        case Assistant():
+            return _assistant(message)
+        case ToolResult(id=id, content=content, attachments=attachments):
+            return {"role": "tool", "tool_call_id": id, "content": _content(content, attachments)}
+
+
+def _user_content(blocks: tuple[ContentBlock, ...]) -> Json:
+    if len(blocks) == 1 and isinstance(blocks[0], Text):
+        return blocks[0].text
+    return _parts(blocks)
+
+
+def _assistant(message: Assistant) -> dict[str, Json]:
+    content: Json = _content(message.content, message.attachments)
+    if content == "" and message.tool_calls:
+        content = None
+    written: dict[str, Json] = {"role": "assistant", "content": content}
+    if message.reasoning is not None:
+        written["reasoning_content"] = message.reasoning
+    if message.tool_calls:
+        written["tool_calls"] = [_call(call) for call in message.tool_calls]
+    return written
+
+
+def _call(call: ToolCall) -> Json:
+    function: dict[str, Json] = {"name": call.name, "arguments": call.arguments}
+    return {"id": call.id, "type": "function", "function": function}
+
+
+def _content(text: str, attachments: tuple[ContentBlock, ...]) -> Json:
+    if not attachments:
+        return text
+    return _parts((Text(text), *attachments) if text else attachments)
+
+
+def _parts(blocks: tuple[ContentBlock, ...]) -> Json:
+    parts = [part(block) for block in blocks]
+    return [item for item in parts if item is not None]
+
+
+def part(block: ContentBlock) -> Json:
+    """Write a block as a content part; None where it has no place in this dialect."""
+    match block:
+        case Text(text=text):
+            return {"type": "text", "text": text}
+        case Image():
+            return {"type": "image_url", "image_url": {"url": _url(block)}}
+        case Audio():
+            return {"type": "input_audio", "input_audio": _audio(_url(block), block.mime_type)}
+        case File(name=name):
+            named: dict[str, Json] = {"filename": name} if name else {}
+            return {"type": "file", "file": {"file_data": _url(block), **named}}
+        case Wire(dialect=dialect, data=data):
+            return _verbatim(data) if dialect == DIALECT else None
+
+
+def _url(block: Image | Audio | File) -> str:
+    if block.data is not None:
+        return data_url.join(block.mime_type, block.data)
+    return block.url or ""
+
+
+def _audio(url: str, mime_type: str) -> Json:
+    """Write sound as its bare Base64 where it is a data URL, else as the URL itself."""
+    head, base64, data = url.partition(";base64,")
+    if base64 and head.startswith("data:audio/"):
+        return {"data": data, "format": _format(head.removeprefix("data:"))}
+    return {"data": url, "format": _format(mime_type)}
+
+
+def _format(mime_type: str) -> str:
+    subtype = mime_type.removeprefix("audio/")
+    return _FORMATS.get(subtype, subtype)
+
+
+def _verbatim(data: str) -> Json:
+    try:
+        return parse(data)
+    except DecodeError:
+        return None
+
+
+def objects(value: Json) -> list[dict[str, Json]]:
+    """List the objects of what should be an array of objects."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []

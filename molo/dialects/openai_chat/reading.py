@@ -1,0 +1,347 @@
+"""Requests read into histories: the strict way where it goes, else message by message, with care.
+
+The careful path takes any object with a role for a message. What it understands becomes a field;
+the difference between the message's canonical form and the wire is kept as a delta, so nothing is
+refused for being unknown. Decisions:
+
+- Content parts of a System and of a result are joined by line ends, those of an assistant by
+  nothing: a reply comes in pieces, instructions and results in paragraphs.
+- Reasoning is the first that is given of `reasoning_content`, `reasoning`, `reasoning_details`
+  (its texts and summaries) and of parts of type `thinking` in the content.
+- A refusal, and the transcript of sound, is the content of a message that has no other.
+- A legacy `function_call` is a call with the function's name as its id, and so is its result:
+  messages of role `function` name the function and nothing else.
+- The input of a custom tool, free text, becomes the arguments `{"input": "…"}`.
+- Arguments and content that are no strings become their JSON text.
+- Roles `developer` and `system` are System; a role that is not known is a User.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from molo import json
+from molo.dialects.delta import Unit, keep
+from molo.dialects.loss import Read
+from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
+from molo.dialects.openai_chat.strict import read_builtins, read_json
+from molo.dialects.wire import Json, expect_object, expect_text, parse, spelled, text
+from molo.errors import DECODE_FAILURES, Buffer, DecodeError, EncodeError, Form, decode_error
+from molo.message import (
+    Assistant,
+    Audio,
+    ContentBlock,
+    File,
+    Image,
+    Message,
+    System,
+    Text,
+    ToolCall,
+    ToolResult,
+    User,
+    Wire,
+)
+
+__all__ = ["Request", "from_request", "read_message", "read_reply"]
+
+Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
+"""A request body or its `messages`: JSON as bytes or text, or what a parser makes of it."""
+
+
+def from_request(request: Request) -> Read:
+    """Read a request body, or its `messages`, given as JSON bytes or text or as dicts and lists.
+
+    What else the body holds (`model`, `tools`, parameters) is no part of the conversation and
+    stays with the caller; there is no envelope. Of bytes, arguments given as objects keep their
+    text to the letter, and all numbers their spelling.
+
+    Raises:
+        DecodeError: no JSON, or no conversation; `path` says where.
+
+    >>> body = {"model": "gpt-5", "messages": [{"role": "user", "content": "Hi"}]}
+    >>> from_request(body).history
+    [User(content=(Text(text='Hi'),))]
+    """
+    if isinstance(request, bytes | bytearray | memoryview | str):
+        history = read_json(request)
+        return Read(_careful_json(request) if history is None else history)
+    history = read_builtins(request)
+    return Read(_require_utf8(_careful_builtins(request) if history is None else history))
+
+
+def read_message(wire: Json, raw: Raw | None = None) -> Message:
+    """Read one message with care; `raw` is its JSON, where that is known.
+
+    Raises:
+        DecodeError: no object with a role; `path` begins at the message.
+    """
+    members = expect_object(wire, "")
+    if "role" not in members:
+        raise DecodeError("Expected field `role`, got an object without it")
+    role = expect_text(members["role"], ".role")
+    return _with_delta(_BUILDERS.get(role, _user)(members, raw), members)
+
+
+def read_reply(wire: Json) -> Assistant:
+    """Read the message of an answer: an Assistant, whether it says so or not.
+
+    Raises:
+        DecodeError: no object; `path` begins at the message.
+    """
+    members = expect_object(wire, "")
+    return _with_delta(_assistant(members, None), members)
+
+
+# --- Requests -------------------------------------------------------------------------------------
+
+
+class _Body(Struct):
+    messages: list[Any]  # builtins, which the caller calls JSON
+
+
+class _RawBody(Struct):
+    messages: list[Raw]
+
+
+_decode_raw = msgspec.json.Decoder(_RawBody | list[Raw]).decode
+_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
+
+
+def _careful_json(data: Buffer | str) -> list[Message]:
+    try:
+        body = _decode_raw(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _FORM)
+    else:
+        if isinstance(body, _RawBody):
+            return _read_all("$.messages", _values(body.messages, data), body.messages)
+        return _read_all("$", _values(body, data), body)
+    raise error
+
+
+def _values(raws: list[Raw], data: Buffer | str) -> list[Json]:
+    try:
+        return [parse(raw) for raw in raws]
+    except DecodeError:
+        pass
+    return [parse(data)]  # does not come back: its error has the place in the whole
+
+
+def _careful_builtins(request: object) -> list[Message]:
+    try:
+        body = msgspec.convert(request, _Body | list[Any])
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, b"", _FORM)
+    else:
+        place, values = ("$.messages", body.messages) if isinstance(body, _Body) else ("$", body)
+        return _read_all(place, values, [None] * len(values))
+    raise error
+
+
+def _read_all(place: str, values: list[Json], raws: Sequence[Raw | None]) -> list[Message]:
+    return [_read_at(f"{place}[{index}]", value, raws[index]) for index, value in enumerate(values)]
+
+
+def _read_at(place: str, value: Json, raw: Raw | None) -> Message:
+    try:
+        return read_message(value, raw)
+    except (DecodeError, EncodeError) as failure:
+        error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
+    except RecursionError:
+        error = DecodeError("Expected a message nested less deeply", path=place)
+    raise error
+
+
+def _require_utf8(history: list[Message]) -> list[Message]:
+    """Refuse lone surrogates, which a str may hold and no JSON can."""
+    try:
+        json.encode(history)
+    except EncodeError as failure:
+        index = failure.path.partition("]")[0]
+        error = DecodeError(failure.text, path=f"$.messages{index.removeprefix('$')}]")
+    else:
+        return history
+    raise error
+
+
+# --- Messages -------------------------------------------------------------------------------------
+
+M = TypeVar("M", bound=Message)
+
+_Members: TypeAlias = dict[str, Json]
+
+
+def _with_delta(message: M, wire: _Members) -> M:
+    data = keep(Unit(canonical(message)), Unit(wire), DIALECT, sealed=_is_sealed(wire))
+    return message if data is None else replace(message, provider_data=data)
+
+
+def _is_sealed(wire: _Members) -> bool:
+    holders = (wire, *objects(wire.get("tool_calls")), *objects(wire.get("content")))
+    return any(holder.get(key) for holder in holders for key in SEALED)
+
+
+def _system(wire: _Members, raw: Raw | None) -> System:
+    texts, _ = _paragraphs(wire.get("content"))
+    return System(texts)
+
+
+def _user(wire: _Members, raw: Raw | None) -> User:
+    content = wire.get("content")
+    if isinstance(content, list):
+        return User(tuple([_block(part) for part in content]))
+    return User(() if content is None else (Text(_string(content)),))
+
+
+def _tool(wire: _Members, raw: Raw | None) -> ToolResult:
+    content, attachments = _paragraphs(wire.get("content"))
+    return ToolResult(_string(wire.get("tool_call_id")), content, attachments=attachments)
+
+
+def _function(wire: _Members, raw: Raw | None) -> ToolResult:
+    content, attachments = _paragraphs(wire.get("content"))
+    return ToolResult(_string(wire.get("name")), content, attachments=attachments)
+
+
+def _assistant(wire: _Members, raw: Raw | None) -> Assistant:
+    content, thinking, blocks = _spoken(wire.get("content"))
+    audio = wire.get("audio")
+    transcript = audio.get("transcript") if isinstance(audio, dict) else None
+    return Assistant(
+        content or _string(wire.get("refusal")) or _string(transcript),
+        _reasoning(wire, thinking),
+        _calls(wire, raw),
+        attachments=(*blocks, *map(_block, objects(wire.get("images")))),
+    )
+
+
+_BUILDERS: Mapping[str, Callable[[_Members, Raw | None], Message]] = {
+    "system": _system,
+    "developer": _system,
+    "user": _user,
+    "assistant": _assistant,
+    "tool": _tool,
+    "function": _function,
+}
+
+
+def _string(value: Json) -> str:
+    """Make text of what should be text: nothing of null, of others their JSON."""
+    if isinstance(value, str):
+        return value
+    return "" if value is None else text(value)
+
+
+# --- Content --------------------------------------------------------------------------------------
+
+
+def _paragraphs(content: Json) -> tuple[str, tuple[ContentBlock, ...]]:
+    """Split the content of a System or a result into its text and what is no text."""
+    if not isinstance(content, list):
+        return _string(content), ()
+    blocks = [_block(part) for part in content]
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    return "\n".join(texts), tuple([block for block in blocks if not isinstance(block, Text)])
+
+
+def _spoken(content: Json) -> tuple[str, str | None, list[ContentBlock]]:
+    """Split the content of an assistant into what it says, what it thinks, and other blocks."""
+    if not isinstance(content, list):
+        return _string(content), None, []
+    said: list[str] = []
+    thought: list[str] = []
+    blocks: list[ContentBlock] = []
+    for part in content:
+        match part:
+            case {"type": "text", "text": str(words)} | {"type": "refusal", "refusal": str(words)}:
+                said.append(words)
+            case {"type": "thinking", "thinking": thinking}:
+                thought.append(_thoughts(thinking))
+            case _:
+                blocks.append(_block(part))
+    return "".join(said), "\n".join(thought) if thought else None, blocks
+
+
+def _thoughts(thinking: Json) -> str:
+    """Join the text of a `thinking` part: a string or an array of text parts (Mistral)."""
+    if isinstance(thinking, list):
+        return "".join([_string(part.get("text")) for part in objects(thinking)])
+    return _string(thinking)
+
+
+def _block(part: Json) -> ContentBlock:
+    match part:
+        case {"type": "text", "text": str(words)}:
+            return Text(words)
+        case {"type": "image_url", "image_url": {"url": str(url)} | str(url)}:
+            return Image(url=url)
+        case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(format)}}:
+            return _audio(data, AUDIO_TYPES.get(format, format))
+        case {"type": "file", "file": {"file_data": str(url), "filename": str(name)}}:
+            return File(url=url, name=name)
+        case {"type": "file", "file": {"file_data": str(url)}}:
+            return File(url=url)
+        case {"type": "document_url", "document_url": str(url), "document_name": str(name)}:
+            return File(url=url, name=name)
+        case {"type": "document_url", "document_url": str(url)}:
+            return File(url=url)
+        case _:
+            return Wire(DIALECT, text(part))
+
+
+def _audio(data: str, subtype: str) -> Audio:
+    if data.startswith(("data:", "http:", "https:")):
+        return Audio(url=data, mime_type=f"audio/{subtype}")
+    return Audio(url=f"data:audio/{subtype};base64,{data}")
+
+
+# --- Reasoning ------------------------------------------------------------------------------------
+
+
+def _reasoning(wire: _Members, thinking: str | None) -> str | None:
+    given = [wire.get("reasoning_content"), wire.get("reasoning"), _details(wire), thinking]
+    texts = [item for item in given if isinstance(item, str)]
+    return next(filter(None, texts), texts[0] if texts else None)
+
+
+def _details(wire: _Members) -> str | None:
+    entries = objects(wire.get("reasoning_details"))
+    found = [entry.get("text") or entry.get("summary") for entry in entries]
+    return "\n".join([item for item in found if isinstance(item, str)]) or None
+
+
+# --- Calls ----------------------------------------------------------------------------------------
+
+
+def _calls(wire: _Members, raw: Raw | None) -> tuple[ToolCall, ...]:
+    calls = wire.get("tool_calls")
+    if isinstance(calls, list) and calls:
+        read = [_call(call, raw, index) for index, call in enumerate(calls)]
+        return tuple([call for call in read if call is not None])
+    match wire.get("function_call"):
+        case {"name": str(name), "arguments": arguments} if name:
+            return (ToolCall(name, name, _string(arguments)),)
+        case _:
+            return ()
+
+
+def _call(call: Json, raw: Raw | None, index: int) -> ToolCall | None:
+    if not isinstance(call, dict):
+        return None
+    match call:
+        case {"type": "custom", "custom": {"name": name, "input": given}}:
+            return ToolCall(_string(call.get("id")), _string(name), text({"input": given}))
+        case {"function": dict(function)}:
+            arguments = _arguments(function.get("arguments"), raw, index)
+            return ToolCall(_string(call.get("id")), _string(function.get("name")), arguments)
+        case _:
+            return None
+
+
+def _arguments(value: Json, raw: Raw | None, index: int) -> str:
+    if raw is None or isinstance(value, str) or value is None:
+        return _string(value)
+    return spelled(raw, "tool_calls", index, "function", "arguments")

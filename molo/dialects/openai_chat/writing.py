@@ -1,0 +1,257 @@
+"""Histories written as requests: canonical, then as it was on the wire, then as the vendor spells.
+
+Each message becomes one object, whatever stands next to it. The exception are attachments of
+results that the Rules do not take there: they follow in a user message behind the last result of
+their step, where the Rules take them from users.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from molo.dialects.delta import LOST, Unit, restore
+from molo.dialects.loss import Code, Loss, Written
+from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, objects, part
+from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
+from molo.dialects.wire import Json, plain, text
+from molo.history.rules import COMMON, BlockKind, Rules
+from molo.message import (
+    Assistant,
+    Audio,
+    ContentBlock,
+    File,
+    Image,
+    Message,
+    ProviderData,
+    System,
+    Text,
+    ToolResult,
+    User,
+    Wire,
+    require_messages,
+)
+
+__all__ = ["to_request", "to_request_json"]
+
+
+def to_request(
+    history: Sequence[Message],
+    *,
+    rules: Rules = COMMON,
+    spelling: Spelling | None = None,
+    envelope: ProviderData | None = None,
+) -> Written:
+    """Write a history as `{"messages": […]}`, the part of a request that it is.
+
+    `rules` are the vendor's (`molo.history.rules`); they also tell its `spelling`, which has to be
+    given for Rules of your own. With neither, what was read is written as it was read.
+
+    Raises:
+        EncodeError: an item of the history is no message.
+
+    >>> from molo import user
+    >>> to_request([user("Hi")]).request
+    {'messages': [{'role': 'user', 'content': 'Hi'}]}
+    """
+    writer = _written(history, rules, spelling, envelope)
+    return Written({"messages": [plain(item) for item in writer.messages]}, tuple(writer.losses))
+
+
+def to_request_json(
+    history: Sequence[Message],
+    *,
+    rules: Rules = COMMON,
+    spelling: Spelling | None = None,
+    envelope: ProviderData | None = None,
+) -> bytes:
+    """Write a history as `to_request` does, in JSON, numbers as they were spelled.
+
+    Raises:
+        EncodeError: an item is no message, or holds what JSON cannot (a lone surrogate).
+    """
+    writer = _written(history, rules, spelling, envelope)
+    return text({"messages": writer.messages}).encode()
+
+
+def _written(
+    history: Sequence[Message],
+    rules: Rules,
+    spelling: Spelling | None,
+    envelope: ProviderData | None,
+) -> "_Writer":
+    require_messages(history)
+    writer = _Writer(rules, _spelling(rules) if spelling is None else spelling)
+    if envelope is not None:
+        writer.lose("foreign", None, "Expected no envelope, got that of another dialect")
+    for at, message in enumerate(history):
+        writer.write(at, message)
+    writer.end_step()
+    return writer
+
+
+def _spelling(rules: Rules) -> Spelling:
+    return next((spelling for known, spelling in SPELLINGS if known is rules), RECORDED)
+
+
+class _Writer:
+    """The request as it grows: its messages, and what was lost."""
+
+    def __init__(self, rules: Rules, spelling: Spelling) -> None:
+        self.messages: list[Json] = []
+        self.losses: list[Loss] = []
+        self._rules = rules
+        self._spelling = spelling
+        self._moved: list[Json] = []  # parts that follow the results of this step
+
+    def lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
+        self.losses.append(Loss(code, at, part, sentence))
+
+    def write(self, at: int, message: Message) -> None:
+        if isinstance(message, ToolResult):
+            message = self._result(at, message)
+        else:
+            self.end_step()
+        self._name_losses(at, message)
+        written = self._restored(at, message)
+        if self._spelling is not RECORDED:
+            self._respell(at, message, written)
+        self.messages.append(written)
+
+    def end_step(self) -> None:
+        """Write what follows the results of a step, if anything does."""
+        if self._moved:
+            self.messages.append({"role": "user", "content": self._moved})
+            self._moved = []
+
+    def _restored(self, at: int, message: Message) -> dict[str, Json]:
+        base = canonical(message)
+        unit, lost = restore(Unit(base), message.provider_data, DIALECT)
+        if lost is None and isinstance(unit.value, dict):
+            return unit.value
+        lost = lost or "stale"
+        self.lose(lost, at, LOST[lost])
+        return base
+
+    def _result(self, at: int, message: ToolResult) -> ToolResult:
+        """Take the attachments out of a result that the vendor does not take there."""
+        if message.is_error:
+            self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
+        refused = [
+            index
+            for index, block in enumerate(message.attachments)
+            if _kind(block) not in self._rules.result_blocks
+        ]
+        for index in refused:
+            self._move(at, index, message.attachments[index])
+        if not refused:
+            return message
+        kept = [block for index, block in enumerate(message.attachments) if index not in refused]
+        return replace(message, attachments=tuple(kept))
+
+    def _move(self, at: int, index: int, block: ContentBlock) -> None:
+        written = part(block) if _kind(block) in self._rules.user_blocks else None
+        if written is None:
+            self.lose("block", at, "Expected text in a result, got another block", index)
+        else:
+            self.lose("moved", at, "Expected text in a result, got a block that follows it", index)
+            self._moved.append(written)
+
+    def _name_losses(self, at: int, message: Message) -> None:
+        for index, block in enumerate(_blocks(message)):
+            if isinstance(block, Wire):
+                if part(block) is None:
+                    self.lose("block", at, "Expected a block of this dialect, got another", index)
+            elif not isinstance(block, Text) and block.url is not None and block.mime_type:
+                self.lose("media_type", at, "Expected a URL alone, got one with its type", index)
+
+    # What the vendor spells in another way than the message came, or than the canonical form.
+
+    def _respell(self, at: int, message: Message, written: dict[str, Json]) -> None:
+        if isinstance(message, System) and self._spelling.system_role != "recorded":
+            written["role"] = self._spelling.system_role
+        if isinstance(message, Assistant):
+            self._respell_reasoning(at, message, written)
+            self._respell_empty(message, written)
+        if not self._spelling.sealed and _unseal(written):
+            self.lose("sealed", at, LOST["sealed"])
+        if self._spelling.keys:
+            self._drop_other_keys(at, written)
+
+    def _respell_reasoning(self, at: int, message: Assistant, written: dict[str, Json]) -> None:
+        key = self._spelling.reasoning_key
+        if key == "recorded":
+            return
+        for other in {"reasoning_content", "reasoning"} - {key}:
+            written.pop(other, None)
+        if key == "thinking":
+            _think(message, written)
+            return
+        if isinstance(content := written.get("content"), list):
+            written["content"] = [item for item in content if not _is_thinking(item)]
+        if key != "none" and message.reasoning is not None and written.get(key) is None:
+            written[key] = message.reasoning
+        elif key == "none" and message.reasoning:
+            self.lose("reasoning", at, "Expected a reply without reasoning, got one with it")
+
+    def _respell_empty(self, message: Assistant, written: dict[str, Json]) -> None:
+        spelled = self._spelling.empty_content
+        if spelled == "recorded" or written.get("content") or not message.tool_calls:
+            return
+        if spelled == "absent":
+            written.pop("content", None)
+        else:
+            written["content"] = None if spelled == "null" else ""
+
+    def _drop_other_keys(self, at: int, written: dict[str, Json]) -> None:
+        for key in written.keys() - set(self._spelling.keys):
+            if written.pop(key):
+                self.lose("field", at, "Expected the vendor's own fields, got one of another")
+
+
+def _blocks(message: Message) -> tuple[ContentBlock, ...]:
+    match message:
+        case User(content=blocks):
+            return blocks
+        case Assistant(attachments=blocks) | ToolResult(attachments=blocks):
+            return blocks
+        case System():
+            return ()
+
+
+def _kind(block: ContentBlock) -> BlockKind:
+    match block:
+        case Text():
+            return "text"
+        case Image():
+            return "image"
+        case Audio():
+            return "audio"
+        case File():
+            return "file"
+        case Wire():
+            return "wire"
+
+
+def _think(message: Assistant, written: dict[str, Json]) -> None:
+    """Put the reasoning into the content, in front, unless it stands there already."""
+    content = written.get("content")
+    parts = content if isinstance(content, list) else _text_parts(content)
+    if message.reasoning and not any(map(_is_thinking, parts)):
+        words: Json = [part(Text(message.reasoning))]
+        thinking: Json = {"type": "thinking", "thinking": words}
+        written["content"] = [thinking, *parts]
+
+
+def _text_parts(content: Json) -> list[Json]:
+    return [part(Text(content))] if isinstance(content, str) and content else []
+
+
+def _is_thinking(part: Json) -> bool:
+    return isinstance(part, dict) and part.get("type") == "thinking"
+
+
+def _unseal(written: dict[str, Json]) -> bool:
+    """Take sealed reasoning out of a message; tell whether there was any."""
+    holders = (written, *objects(written.get("tool_calls")), *objects(written.get("content")))
+    taken = [holder.pop(key, None) for holder in holders for key in SEALED]
+    return any(taken)
