@@ -5,6 +5,7 @@ crate made of it. The copies in tests/data lack the rows of more than 20 kB.
 """
 
 import json
+from itertools import combinations
 from pathlib import Path
 
 import msgspec
@@ -336,6 +337,19 @@ def test_a_repeated_key_is_found_under_another_spelling(data, path):
     assert caught.value.path == path
 
 
+@pytest.mark.parametrize("kinds", combinations([tuple(m.items()) for m in SAMPLE_TREE], 2))
+def test_a_message_of_two_kinds_is_refused(kinds):
+    both = dict(sum(kinds, ()))
+    text = "Expected exactly one of `System`, `User`, `Assistant` or `ToolResult`, got 2 of them"
+    for data, decode in [
+        (msgspec.json.encode(both), rust_molo.decode_json_message),
+        (msgspec.msgpack.encode(both), rust_molo.decode_msgpack_message),
+    ]:
+        with pytest.raises(DecodeError) as caught:
+            decode(data)
+        assert str(caught.value) == f"{text} - at `$`"
+
+
 # --- What the crate cannot hold -------------------------------------------------------------------
 
 DATA = ProviderData(dialect="anthropic", delta="{}", digest="0")
@@ -542,7 +556,7 @@ def test_every_kind_of_buffer_is_read(history):
     written = rust_molo.encode_json(history)
     packed = rust_molo.encode_msgpack(history)
     assert rust_molo.decode_json(written.decode()) == history
-    for kind in (bytearray, memoryview):
+    for kind in (bytearray, memoryview, lambda data: memoryview(data).cast("c")):
         assert rust_molo.decode_json(kind(written)) == history
         assert rust_molo.decode_msgpack(kind(packed)) == history
 
