@@ -337,7 +337,7 @@ def test_a_repeated_key_is_found_under_another_spelling(data, path):
     assert caught.value.path == path
 
 
-@pytest.mark.parametrize("kinds", combinations([tuple(m.items()) for m in SAMPLE_TREE], 2))
+@pytest.mark.parametrize("kinds", list(combinations([tuple(m.items()) for m in SAMPLE_TREE], 2)))
 def test_a_message_of_two_kinds_is_refused(kinds):
     both = dict(sum(kinds, ()))
     text = "Expected exactly one of `System`, `User`, `Assistant` or `ToolResult`, got 2 of them"
