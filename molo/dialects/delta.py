@@ -48,9 +48,12 @@ import zlib
 from collections.abc import Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
+import msgspec
+
 from molo.dialects.loss import Code
 from molo.dialects.wire import (
     Json,
+    encoded,
     expect_array,
     expect_object,
     expect_text,
@@ -58,7 +61,7 @@ from molo.dialects.wire import (
     parse,
     text,
 )
-from molo.errors import DecodeError
+from molo.errors import ENCODE_FAILURES, DecodeError
 from molo.message import ProviderData
 
 __all__ = ["LOST", "Edit", "Join", "Unit", "difference", "keep", "patched", "restore"]
@@ -113,7 +116,7 @@ def keep(
         value = _ordered(value, places)
     if (unit := difference(value, wire.value)) is not None:
         parts["unit"] = unit
-    if (shell := difference(base.shell, wire.shell)) is not None:
+    if base.shell is not wire.shell and (shell := difference(base.shell, wire.shell)) is not None:
         parts["shell"] = shell
     if wire.join is not None:
         parts["join"] = wire.join
@@ -148,7 +151,7 @@ def difference(base: Json, wire: Json) -> Edit | None:
     >>> difference({"content": "Hi"}, {"content": "Hi", "name": None})
     {'name': [None]}
     """
-    return _Comparison(base).edit(base, wire, ())
+    return _edit(base, wire, (), _Copies(base))
 
 
 def patched(base: Json, edit: Json) -> Json:
@@ -165,8 +168,15 @@ def patched(base: Json, edit: Json) -> Json:
 
 def _digest(value: Json) -> str:
     """Sum up a canonical unit: for staleness, not for security."""
-    data = text(value).encode()
+    try:
+        data = _encode_msgpack(value)
+    except ENCODE_FAILURES:  # an integer of more than 64 bits, or no JSON at all
+        data = encoded(value)
     return f"{zlib.crc32(data):08x}{len(data):x}"
+
+
+# MessagePack, because it takes text as it is; in JSON each character is looked at for escapes.
+_encode_msgpack = msgspec.msgpack.Encoder(enc_hook=text).encode
 
 
 def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
@@ -210,99 +220,55 @@ _GAP = 64  # characters between two pieces of a text: a separator, or pieces too
 _Path: TypeAlias = tuple[str | int, ...]
 
 
-class _Text(NamedTuple):
-    path: _Path
-    text: str
+def _edit(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Edit | None:
+    if isinstance(base, dict) and isinstance(wire, dict):
+        return _edit_members(base, wire, path, copies)
+    if isinstance(base, list) and isinstance(wire, list):
+        return _edit_items(base, wire, path, copies)
+    if type(base) is type(wire) and base == wire:
+        return None
+    return [_instead(base, wire, path, copies)]
 
 
-class _Comparison:
-    """One comparison: finds the strings of the base, when first asked, to copy from."""
-
-    def __init__(self, base: Json) -> None:
-        self._base = base
-        self._starts: dict[str, _Text] | None = None  # by the first characters
-        self._whole: dict[str, _Text] = {}
-        self._open = _Text((), "")  # the text of which a piece was copied last
-        self._position = 0  # ... and the end of that piece
-
-    def edit(self, base: Json, wire: Json, path: _Path) -> Edit | None:
-        if isinstance(base, dict) and isinstance(wire, dict):
-            return self._members(base, wire, path)
-        if isinstance(base, list) and isinstance(wire, list):
-            return self._items(base, wire, path)
-        if type(base) is type(wire) and base == wire:
-            return None
-        return [self._instead(base, wire, path)]
-
-    def _members(self, base: dict[str, Json], wire: dict[str, Json], path: _Path) -> Edit | None:
-        edits: dict[str, Json] = {}
-        for key, value in wire.items():
-            if key not in base:
-                edits[key] = [self._template(value)]
-            elif (edit := self.edit(base[key], value, (*path, key))) is not None:
-                edits[key] = edit
-        for key in base.keys() - wire.keys():
+def _edit_members(
+    base: dict[str, Json], wire: dict[str, Json], path: _Path, copies: "_Copies"
+) -> Edit | None:
+    edits: dict[str, Json] = {}
+    for key, value in wire.items():
+        if key not in base:
+            edits[key] = [copies.template(value)]
+            continue
+        old = base[key]
+        if type(old) is str and old == value:  # most members; spares the call
+            continue
+        if (edit := _edit(old, value, (*path, key), copies)) is not None:
+            edits[key] = edit
+    for key in base:
+        if key not in wire:
             edits[key] = []
-        return edits or None
+    return edits or None
 
-    def _items(self, base: list[Json], wire: list[Json], path: _Path) -> Edit | None:
-        edits: dict[str, Json] = {}
-        for index, value in enumerate(wire):
-            if index >= len(base):
-                edits[str(index)] = [self._template(value)]
-            elif (edit := self.edit(base[index], value, (*path, index))) is not None:
-                edits[str(index)] = edit
-        for index in range(len(wire), len(base)):
-            edits[str(index)] = []
-        return edits or None
 
-    def _instead(self, base: Json, wire: Json, path: _Path) -> Json:
-        if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
-            return {"$": list(path), "json": True}
-        if isinstance(base, str) and isinstance(wire, str) and len(base) >= _COPIED:
-            before, found, after = wire.partition(base)
-            if found:
-                return {"$": list(path), "around": [before, after]}
-        return self._template(wire)
+def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: "_Copies") -> Edit | None:
+    edits: dict[str, Json] = {}
+    for index, value in enumerate(wire):
+        if index >= len(base):
+            edits[str(index)] = [copies.template(value)]
+        elif (edit := _edit(base[index], value, (*path, index), copies)) is not None:
+            edits[str(index)] = edit
+    for index in range(len(wire), len(base)):
+        edits[str(index)] = []
+    return edits or None
 
-    def _template(self, value: Json) -> Json:
-        if isinstance(value, str):
-            return self._copy(value) if len(value) >= _COPIED else value
-        if isinstance(value, dict):
-            if "$" in value:
-                return {"$": value}
-            return {key: self._template(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self._template(item) for item in value]
-        return value
 
-    def _copy(self, value: str) -> Json:
-        if self._starts is None:
-            self._starts = {}
-            self._find(self._base, ())
-        if whole := self._whole.get(value):
-            return {"$": list(whole.path)}
-        start = self._open.text.find(value, self._position, self._position + len(value) + _GAP)
-        if start < 0:
-            opened = self._starts.get(value[:_COPIED])
-            if opened is None or not opened.text.startswith(value):
-                return value
-            self._open, start = opened, 0
-        self._position = start + len(value)
-        return {"$": list(self._open.path), "cut": [start, self._position]}
-
-    def _find(self, value: Json, path: _Path) -> None:
-        if isinstance(value, str):
-            if len(value) >= _COPIED and self._starts is not None:
-                found = _Text(path, value)
-                self._whole.setdefault(value, found)
-                self._starts.setdefault(value[:_COPIED], found)
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                self._find(item, (*path, key))
-        elif isinstance(value, list):
-            for index, item in enumerate(value):
-                self._find(item, (*path, index))
+def _instead(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Json:
+    if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
+        return {"$": list(path), "json": True}
+    if isinstance(base, str) and isinstance(wire, str) and len(base) >= _COPIED:
+        before, found, after = wire.partition(base)
+        if found:
+            return {"$": list(path), "around": [before, after]}
+    return copies.template(wire)
 
 
 def _says(base: str, wire: Json) -> bool:
@@ -313,6 +279,74 @@ def _says(base: str, wire: Json) -> bool:
         return difference(parse(base), wire) is None or base == text(wire)
     except DecodeError:
         return False
+
+
+class _Copies:
+    """Makes what an edit says of a value: strings that the base has are copied from there."""
+
+    __slots__ = ("_base", "_texts")
+
+    def __init__(self, base: Json) -> None:
+        self._base = base
+        self._texts: _Texts | None = None  # made when a string first asks for it
+
+    def template(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._copy(value) if len(value) >= _COPIED else value
+        if isinstance(value, dict):
+            if "$" in value:
+                return {"$": value}
+            return {key: self.template(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.template(item) for item in value]
+        return value
+
+    def _copy(self, value: str) -> Json:
+        if self._texts is None:
+            self._texts = _Texts(self._base)
+        return self._texts.copy(value)
+
+
+class _Text(NamedTuple):
+    path: _Path
+    text: str
+
+
+class _Texts:
+    """The strings of the base that are long enough to be copied, by how they may be asked for."""
+
+    def __init__(self, base: Json) -> None:
+        self._whole: dict[str, _Text] = {}
+        self._starts: dict[str, _Text] = {}  # by their first characters
+        self._open = _Text((), "")  # the one of which a piece was copied last
+        self._position = 0  # ... and the end of that piece
+        self._find(base, ())
+
+    def _find(self, value: Json, path: _Path) -> None:
+        if isinstance(value, str):
+            if len(value) >= _COPIED:
+                found = _Text(path, value)
+                self._whole.setdefault(value, found)
+                self._starts.setdefault(value[:_COPIED], found)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self._find(item, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                self._find(item, (*path, index))
+
+    def copy(self, value: str) -> Json:
+        """Give the reference to a string, whole or a piece; itself where the base has it not."""
+        if whole := self._whole.get(value):
+            return {"$": list(whole.path)}
+        start = self._open.text.find(value, self._position, self._position + len(value) + _GAP)
+        if start < 0:
+            opened = self._starts.get(value[:_COPIED])
+            if opened is None or not opened.text.startswith(value):
+                return value
+            self._open, start = opened, 0
+        self._position = start + len(value)
+        return {"$": list(self._open.path), "cut": [start, self._position]}
 
 
 # --- Applying -------------------------------------------------------------------------------------

@@ -27,6 +27,7 @@ from molo.errors import (
 __all__ = [
     "Json",
     "Number",
+    "encoded",
     "expect_array",
     "expect_object",
     "expect_text",
@@ -100,18 +101,23 @@ def text(value: Json) -> str:
     >>> text(parse('{"temperature": 0.10}'))
     '{"temperature":0.10}'
     """
+    return encoded(value).decode()
+
+
+def encoded(value: Json) -> bytes:
+    """Write a value as `text` does, in UTF-8."""
     try:
-        written = _encode(value).decode()
+        written = _encode(value)
     except ENCODE_FAILURES as failure:
         error = encode_error(failure, value, _FORM)
     else:
-        if "null" not in written or not _holds_infinite(value):
+        if b"null" not in written or not _holds_infinite(value):
             return written
         error = EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
     raise error
 
 
-def spelled(data: Buffer, *path: str | int) -> str:
+def spelled(data: Buffer | str, *path: str | int) -> str:
     """Give the JSON text at a path of a document as it stands there, white space and all.
 
     Raises:
@@ -125,7 +131,7 @@ def spelled(data: Buffer, *path: str | int) -> str:
             data = msgspec.json.decode(data, type=list[msgspec.Raw])[step]
         else:
             data = msgspec.json.decode(data, type=dict[str, msgspec.Raw])[step]
-    return bytes(data).decode()
+    return data if isinstance(data, str) else bytes(data).decode()
 
 
 def expect_object(value: Json, path: str) -> dict[str, Json]:

@@ -39,12 +39,8 @@ DIALECT = "openai_chat"
 
 # https://openrouter.ai/docs/guides/best-practices/reasoning-tokens (reasoning_details) and
 # https://ai.google.dev/gemini-api/docs/openai (extra_content), read 2026-11; recorded: the others.
-SEALED = (
-    "reasoning_details",
-    "extra_content",
-    "thought_signature",
-    "reasoning_encrypted",
-    "signature",
+SEALED = frozenset(
+    ["reasoning_details", "extra_content", "thought_signature", "reasoning_encrypted", "signature"]
 )
 """Keys of a message, a call or a part that hold reasoning as its vendor wants it back."""
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Raw, Struct
+from msgspec import Raw
 from msgspec.structs import replace
 
 from molo import json
@@ -28,8 +28,8 @@ from molo.dialects.delta import Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
 from molo.dialects.openai_chat.strict import read_builtins, read_json
-from molo.dialects.wire import Json, expect_object, expect_text, parse, spelled, text
-from molo.errors import DECODE_FAILURES, Buffer, DecodeError, EncodeError, Form, decode_error
+from molo.dialects.wire import Json, expect_array, expect_object, expect_text, parse, spelled, text
+from molo.errors import Buffer, DecodeError, EncodeError
 from molo.message import (
     Assistant,
     Audio,
@@ -98,47 +98,38 @@ def read_reply(wire: Json) -> Assistant:
 # --- Requests -------------------------------------------------------------------------------------
 
 
-class _Body(Struct):
-    messages: list[Any]  # builtins, which the caller calls JSON
-
-
-class _RawBody(Struct):
-    messages: list[Raw]
-
-
-_decode_raw = msgspec.json.Decoder(_RawBody | list[Raw]).decode
-_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
-
-
 def _careful_json(data: Buffer | str) -> list[Message]:
-    try:
-        body = _decode_raw(data)
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, data, _FORM)
-    else:
-        if isinstance(body, _RawBody):
-            return _read_all("$.messages", _values(body.messages, data), body.messages)
-        return _read_all("$", _values(body, data), body)
-    raise error
-
-
-def _values(raws: list[Raw], data: Buffer | str) -> list[Json]:
-    try:
-        return [parse(raw) for raw in raws]
-    except DecodeError:
-        pass
-    return [parse(data)]  # does not come back: its error has the place in the whole
-
-
-def _careful_builtins(request: object) -> list[Message]:
-    try:
-        body = msgspec.convert(request, _Body | list[Any])
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, b"", _FORM)
-    else:
-        place, values = ("$.messages", body.messages) if isinstance(body, _Body) else ("$", body)
+    request = parse(data)
+    place, values = _messages_of(request)
+    if not any(map(_has_parsed_arguments, values)):
         return _read_all(place, values, [None] * len(values))
-    raise error
+    path = ("messages",) if isinstance(request, dict) else ()
+    return _read_all(place, values, msgspec.json.decode(spelled(data, *path), type=list[Raw]))
+
+
+def _has_parsed_arguments(value: Json) -> bool:
+    """Tell whether a message has arguments that are no text, so that their spelling is wanted."""
+    if not isinstance(value, dict) or "tool_calls" not in value:
+        return False
+    functions = [call.get("function") for call in objects(value["tool_calls"])]
+    return any(
+        isinstance(call, dict) and not isinstance(call.get("arguments"), str) for call in functions
+    )
+
+
+def _messages_of(request: Json) -> tuple[str, list[Json]]:
+    """Find the messages of a body, or take the request for them; and say where they stand."""
+    if isinstance(request, list):
+        return "$", request
+    body = expect_object(request, "$")
+    if "messages" not in body:
+        raise DecodeError("Expected field `messages`, got an object without it", path="$")
+    return "$.messages", expect_array(body["messages"], "$.messages")
+
+
+def _careful_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
+    place, values = _messages_of(request if isinstance(request, list) else dict(request))
+    return _read_all(place, values, [None] * len(values))
 
 
 def _read_all(place: str, values: list[Json], raws: Sequence[Raw | None]) -> list[Message]:
@@ -175,13 +166,19 @@ _Members: TypeAlias = dict[str, Json]
 
 
 def _with_delta(message: M, wire: _Members) -> M:
-    data = keep(Unit(canonical(message)), Unit(wire), DIALECT, sealed=_is_sealed(wire))
+    sealed = isinstance(message, Assistant) and _is_sealed(wire)
+    data = keep(Unit(canonical(message)), Unit(wire), DIALECT, sealed=sealed)
     return message if data is None else replace(message, provider_data=data)
 
 
 def _is_sealed(wire: _Members) -> bool:
-    holders = (wire, *objects(wire.get("tool_calls")), *objects(wire.get("content")))
-    return any(holder.get(key) for holder in holders for key in SEALED)
+    return _has_seal(wire) or any(
+        _has_seal(item) for key in ("tool_calls", "content") for item in objects(wire.get(key))
+    )
+
+
+def _has_seal(holder: _Members) -> bool:
+    return not SEALED.isdisjoint(holder) and any(holder.get(key) for key in SEALED)
 
 
 def _system(wire: _Members, raw: Raw | None) -> System:
