@@ -694,14 +694,17 @@ class Name(str):
     pass
 
 
+UNHELD = "Expected a value that JSON can hold, got "
+
+
 @pytest.mark.parametrize(
     ("obj", "text", "path"),
     [
-        ([object()], "Expected a value that JSON can hold, got `object`", "$[0]"),
-        ([system(content=Name())], "Expected a value that JSON can hold, got `Name`", "$[0].content"),
-        ([{"a b": [object()]}], "Expected a value that JSON can hold, got `object`", "$[0][...][0]"),
-        ([{("a",): 1}], "Expected a value that JSON can hold, got `dict`", "$[0]"),
-        (iter([]), "Expected a value that JSON can hold, got `list_iterator`", "$"),
+        ([object()], UNHELD + "`object`", "$[0]"),
+        ([system(content=Name())], UNHELD + "`Name`", "$[0].content"),
+        ([{"a b": [object()]}], UNHELD + "`object`", "$[0][...][0]"),
+        ([{("a",): 1}], UNHELD + "`dict`", "$[0]"),
+        (iter([]), UNHELD + "`list_iterator`", "$"),
         ([system(content=b"a")], "Expected `str`, got `bytes`", "$[0].content"),
         ([{1: 2, **system()}], "Expected `str`, got another value as a key", "$[0]"),
     ],
