@@ -50,7 +50,15 @@ _ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
 _KINDS: tuple[BlockKind, ...] = ("text", "image", "audio", "file", "wire")
 
 
-class Rules(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Rules(
+    Struct,
+    frozen=True,
+    kw_only=True,
+    gc=False,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    repr_omit_defaults=True,
+):
     """What one vendor accepts in a history. The defaults are what every vendor accepts.
 
     Always asked for, whatever the fields say: at least one message, a result for every call, a

@@ -29,6 +29,7 @@ from molo.history.repairs.layout import (
     move_systems,
     place_results,
     sort_results,
+    take_out_strays,
 )
 from molo.history.repairs.replies import (
     NO_CONTENT,
@@ -53,6 +54,7 @@ __all__ = [
 # The order matters: what a pass reads must not be changed by a later one. Those of the first group
 # see messages where they stood in the input, those of the last see them as they come out.
 PASSES: tuple[Callable[[Draft], None], ...] = (
+    take_out_strays,
     mend_text,
     mend_ids,
     mend_arguments,

@@ -41,7 +41,8 @@ def mend_ids(draft: Draft) -> None:
     """Give new ids to the calls that need them, and to their results."""
     space = id_space(draft.rules)
     new_calls: list[_NewCall] = []
-    for asked_together in scopes(draft.history(), draft.pairing.pairs, draft.rules):
+    inputs = [row.message for row in draft.inputs]
+    for asked_together in scopes(inputs, draft.pairing.pairs, draft.rules):
         scope = Scope(space)
         for asked in asked_together:
             call = draft.call(asked)

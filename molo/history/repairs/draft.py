@@ -51,6 +51,7 @@ class Row(Struct, eq=False):
     at: int
     message: Message
     call: tuple[int, int] | None = None  # of a result: the place of the call that it answers
+    in_front_of: int | None = None  # the index in the input of the message that it goes in front of
     is_new: bool = False  # it was added; `at` is the index of its call's message
     joined: "Row | None" = None  # the row that took this one in
     to: int | None = None
@@ -115,7 +116,7 @@ class Draft:
         return [row.message for row in self.rows]
 
     def changes(self) -> tuple[Change, ...]:
-        """List the edits with the places that the rows have come to."""
+        """List the edits by place in the input, with the places that the rows have come to."""
         for to, row in enumerate(self.rows):
             row.to = to
         return tuple(
@@ -128,8 +129,12 @@ class Draft:
                 edit.after,
                 edit.text,
             )
-            for edit in self._edits
+            for edit in sorted(self._edits, key=_input_place)
         )
+
+
+def _input_place(edit: _Edit) -> int:
+    return edit.row.at
 
 
 _DROPPED = "The vendor's data about the message went, for the message is another one now."

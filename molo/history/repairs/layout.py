@@ -2,33 +2,54 @@
 
 from collections.abc import Iterator, Sequence
 
+from molo.history.problems import Code
 from molo.history.repairs.draft import Draft, Row
 from molo.history.structure import Pair, Step, steps
-from molo.message import Assistant, Message, System, ToolResult
+from molo.message import Assistant, System, ToolResult
 
-__all__ = ["SYNTHESIZED_RESULT", "move_systems", "place_results", "sort_results"]
+__all__ = [
+    "SYNTHESIZED_RESULT",
+    "move_systems",
+    "place_results",
+    "sort_results",
+    "take_out_strays",
+]
 
 SYNTHESIZED_RESULT = "No result of this call was recorded; this message was put in its place."
 """The content of the results that `repair` adds; they also have `is_error=True`."""
 
 
+def take_out_strays(draft: Draft) -> None:
+    """Take out the results that answer no call, or one that has its result."""
+    pairing = draft.pairing
+    for at in pairing.orphaned:
+        _take_out(draft, at, "orphaned_result", "The result, which answers no call, was taken out.")
+    for at in pairing.duplicate:
+        _take_out(draft, at, "duplicate_result", "The second result of the call was taken out.")
+    strays = {*pairing.orphaned, *pairing.duplicate}
+    draft.rows = [row for row in draft.rows if row.at not in strays]
+
+
+def _take_out(draft: Draft, at: int, code: Code, text: str) -> None:
+    row = draft.inputs[at]
+    draft.record(code, row, None, row.message, None, text)
+
+
 def place_results(draft: Draft) -> None:
-    """Take out stray results, move late ones into the block of their step, add missing ones."""
-    gone = _take_out_strays(draft)
-    endings: dict[int, list[Row]] = {}  # what comes in front of the message of this index
-    for step, asked in _by_step(draft.history(), draft.pairing.pairs):
+    """Move late results into the block of their step, and add missing ones."""
+    for step, asked in _by_step(draft):
         if asked.result_at is None:
-            endings.setdefault(step.stop, []).append(_synthesized(draft, asked))
+            draft.rows.append(_synthesized(draft, asked, step.stop))
         elif asked.result_at >= step.stop and _wants_blocks(draft):
-            endings.setdefault(step.stop, []).append(_moved(draft, asked.result_at))
-            gone.add(asked.result_at)
-    rows: list[Row] = []
-    for at, row in enumerate(draft.inputs):
-        rows += sorted(endings.get(at, ()), key=_late_first)
-        if at not in gone:
-            rows.append(row)
-    rows += sorted(endings.get(len(draft.inputs), ()), key=_late_first)
-    draft.rows = rows
+            _move(draft, draft.inputs[asked.result_at], step.stop)
+    draft.rows.sort(key=_layout_place)
+
+
+def _layout_place(row: Row) -> tuple[int, bool, bool, int]:
+    """Sort by place in the input; in front of a message go late results, then the added ones."""
+    if row.in_front_of is None:
+        return (row.at, True, False, 0)
+    return (row.in_front_of, False, row.is_new, 0 if row.is_new else row.at)
 
 
 def _wants_blocks(draft: Draft) -> bool:
@@ -36,45 +57,28 @@ def _wants_blocks(draft: Draft) -> bool:
     return draft.rules.results == "block" or draft.ids_ran_out
 
 
-def _take_out_strays(draft: Draft) -> set[int]:
-    for at in draft.pairing.orphaned:
-        row = draft.inputs[at]
-        text = "The result, which answers no call, was taken out."
-        draft.record("orphaned_result", row, None, row.message, None, text)
-    for at in draft.pairing.duplicate:
-        row = draft.inputs[at]
-        text = "The result, the second of its call, was taken out."
-        draft.record("duplicate_result", row, None, row.message, None, text)
-    return {*draft.pairing.orphaned, *draft.pairing.duplicate}
-
-
-def _by_step(history: Sequence[Message], pairs: Sequence[Pair]) -> Iterator[tuple[Step, Pair]]:
-    remaining = iter(pairs)
+def _by_step(draft: Draft) -> Iterator[tuple[Step, Pair]]:
+    remaining = iter(draft.pairing.pairs)
     asked = next(remaining, None)
-    for step in steps(history):
+    for step in steps([row.message for row in draft.inputs]):
         while asked is not None and asked.at < step.stop:
             yield step, asked
             asked = next(remaining, None)
 
 
-def _synthesized(draft: Draft, asked: Pair) -> Row:
+def _synthesized(draft: Draft, asked: Pair, stop: int) -> Row:
     result = ToolResult(draft.call(asked).id, SYNTHESIZED_RESULT, is_error=True)
-    row = Row(asked.at, result, call=(asked.at, asked.part), is_new=True)
+    call = (asked.at, asked.part)
+    row = Row(asked.at, result, call=call, in_front_of=stop, is_new=True)
     text = "A result was added that says that none was recorded."
     draft.record("dangling_call", row, asked.part, None, result, text)
     return row
 
 
-def _moved(draft: Draft, at: int) -> Row:
-    row = draft.inputs[at]
+def _move(draft: Draft, row: Row, stop: int) -> None:
+    row.in_front_of = stop
     text = "The result moved into the block behind its call."
     draft.record("misplaced_result", row, None, row.message, row.message, text)
-    return row
-
-
-def _late_first(row: Row) -> tuple[bool, int]:
-    """Sort late results by where they stood, and the added ones, in their order, behind them."""
-    return (True, 0) if row.is_new else (False, row.at)
 
 
 def move_systems(draft: Draft) -> None:
@@ -98,10 +102,10 @@ def sort_results(draft: Draft) -> None:
     for block in _blocks(draft.rows):
         in_order = sorted((draft.rows[place] for place in block), key=_call_place)
         for place, row in zip(block, in_order, strict=True):
-            if draft.rows[place] is not row:
+            if draft.rows[place] is not row and not row.is_new:
                 text = "The result moved to where its call stands among the calls."
                 draft.record("results_order", row, None, row.message, row.message, text)
-                draft.rows[place] = row
+            draft.rows[place] = row
 
 
 def _call_place(row: Row) -> tuple[int, int]:
