@@ -101,19 +101,22 @@ def text(value: Json) -> str:
     >>> text(parse('{"temperature": 0.10}'))
     '{"temperature":0.10}'
     """
-    return encoded(value).decode()
+    written = encoded(value)
+    if b"null" in written and _holds_infinite(value):
+        raise EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
+    return written.decode()
 
 
 def encoded(value: Json) -> bytes:
-    """Write a value as `text` does, in UTF-8."""
+    """Write a value that was parsed, and so holds no NaN, as `text` does, in UTF-8.
+
+    Raises:
+        EncodeError: a string holds a lone surrogate.
+    """
     try:
-        written = _encode(value)
+        return _encode(value)
     except ENCODE_FAILURES as failure:
         error = encode_error(failure, value, _FORM)
-    else:
-        if b"null" not in written or not _holds_infinite(value):
-            return written
-        error = EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
     raise error
 
 

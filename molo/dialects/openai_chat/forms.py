@@ -33,7 +33,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "objects", "part"]
+__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "has_place", "objects", "part"]
 
 DIALECT = "openai_chat"
 
@@ -93,12 +93,22 @@ def _content(text: str, attachments: tuple[ContentBlock, ...]) -> Json:
 
 
 def _parts(blocks: tuple[ContentBlock, ...]) -> Json:
-    parts = [part(block) for block in blocks]
-    return [item for item in parts if item is not None]
+    return [part(block) for block in blocks if has_place(block)]
+
+
+def has_place(block: ContentBlock) -> bool:
+    """Tell whether this dialect can write a block: all but another's, and damaged ones."""
+    if not isinstance(block, Wire):
+        return True
+    try:
+        parse(block.data)
+    except DecodeError:
+        return False
+    return block.dialect == DIALECT
 
 
 def part(block: ContentBlock) -> Json:
-    """Write a block as a content part; None where it has no place in this dialect."""
+    """Write a block that has a place in this dialect as a content part."""
     match block:
         case Text(text=text):
             return {"type": "text", "text": text}
@@ -109,8 +119,8 @@ def part(block: ContentBlock) -> Json:
         case File(name=name):
             named: dict[str, Json] = {"filename": name} if name else {}
             return {"type": "file", "file": {"file_data": _url(block), **named}}
-        case Wire(dialect=dialect, data=data):
-            return _verbatim(data) if dialect == DIALECT else None
+        case Wire(data=data):
+            return parse(data)
 
 
 def _url(block: Image | Audio | File) -> str:
@@ -130,13 +140,6 @@ def _audio(url: str, mime_type: str) -> Json:
 def _format(mime_type: str) -> str:
     subtype = mime_type.removeprefix("audio/")
     return _FORMATS.get(subtype, subtype)
-
-
-def _verbatim(data: str) -> Json:
-    try:
-        return parse(data)
-    except DecodeError:
-        return None
 
 
 def objects(value: Json) -> list[dict[str, Json]]:

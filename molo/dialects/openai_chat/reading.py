@@ -69,7 +69,7 @@ def from_request(request: Request) -> Read:
         history = read_json(request)
         return Read(_careful_json(request) if history is None else history)
     history = read_builtins(request)
-    return Read(_require_utf8(_careful_builtins(request) if history is None else history))
+    return Read(_careful_builtins(request) if history is None else _in_utf8(history, request))
 
 
 def read_message(wire: Json, raw: Raw | None = None) -> Message:
@@ -128,8 +128,21 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
 
 
 def _careful_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
-    place, values = _messages_of(request if isinstance(request, list) else dict(request))
-    return _read_all(place, values, [None] * len(values))
+    place, values = _messages_of(dict(request) if isinstance(request, Mapping) else request)
+    return _in_utf8(_read_all(place, values, [None] * len(values)), request)
+
+
+def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> list[Message]:
+    """Refuse lone surrogates, which a str may hold and no JSON can."""
+    try:
+        json.encode(history)
+    except EncodeError as failure:
+        place = "$" if isinstance(request, list) else "$.messages"
+        index = failure.path.partition("]")[0].removeprefix("$")
+        error = DecodeError(failure.text, path=f"{place}{index}]")
+    else:
+        return history
+    raise error
 
 
 def _read_all(place: str, values: list[Json], raws: Sequence[Raw | None]) -> list[Message]:
@@ -143,18 +156,6 @@ def _read_at(place: str, value: Json, raw: Raw | None) -> Message:
         error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
     except RecursionError:
         error = DecodeError("Expected a message nested less deeply", path=place)
-    raise error
-
-
-def _require_utf8(history: list[Message]) -> list[Message]:
-    """Refuse lone surrogates, which a str may hold and no JSON can."""
-    try:
-        json.encode(history)
-    except EncodeError as failure:
-        index = failure.path.partition("]")[0]
-        error = DecodeError(failure.text, path=f"$.messages{index.removeprefix('$')}]")
-    else:
-        return history
     raise error
 
 

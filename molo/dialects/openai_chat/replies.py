@@ -54,7 +54,7 @@ def members_of(response: Response) -> dict[str, Json]:
     """
     if isinstance(response, bytes | bytearray | memoryview | str):
         return expect_object(parse(response), "$")
-    return expect_object(dict(response), "$")
+    return expect_object(dict(response) if isinstance(response, Mapping) else response, "$")
 
 
 def reply_of(body: dict[str, Json]) -> Reply:

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written
-from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, objects, part
+from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, has_place, objects, part
 from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
-from molo.dialects.wire import Json, plain, text
+from molo.dialects.wire import Json, encoded, plain
 from molo.history.rules import COMMON, BlockKind, Rules
 from molo.message import (
     Assistant,
@@ -54,7 +54,10 @@ def to_request(
     {'messages': [{'role': 'user', 'content': 'Hi'}]}
     """
     writer = _written(history, rules, spelling, envelope)
-    return Written({"messages": [plain(item) for item in writer.messages]}, tuple(writer.losses))
+    messages = writer.messages
+    if writer.spelled:
+        messages = [plain(item) for item in messages]
+    return Written({"messages": messages}, tuple(writer.losses))
 
 
 def to_request_json(
@@ -70,7 +73,7 @@ def to_request_json(
         EncodeError: an item is no message, or holds what JSON cannot (a lone surrogate).
     """
     writer = _written(history, rules, spelling, envelope)
-    return text({"messages": writer.messages}).encode()
+    return encoded({"messages": writer.messages})
 
 
 def _written(
@@ -99,6 +102,7 @@ class _Writer:
     def __init__(self, rules: Rules, spelling: Spelling) -> None:
         self.messages: list[Json] = []
         self.losses: list[Loss] = []
+        self.spelled = False  # whether numbers may be in it that keep their spelling
         self._rules = rules
         self._spelling = spelling
         self._moved: list[Json] = []  # parts that follow the results of this step
@@ -125,6 +129,9 @@ class _Writer:
 
     def _restored(self, at: int, message: Message) -> dict[str, Json]:
         base = canonical(message)
+        if message.provider_data is None:
+            return base
+        self.spelled = True
         unit, lost = restore(Unit(base), message.provider_data, DIALECT)
         if lost is None and isinstance(unit.value, dict):
             return unit.value
@@ -136,32 +143,29 @@ class _Writer:
         """Take the attachments out of a result that the vendor does not take there."""
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
-        refused = [
-            index
-            for index, block in enumerate(message.attachments)
-            if _kind(block) not in self._rules.result_blocks
-        ]
-        for index in refused:
-            self._move(at, index, message.attachments[index])
-        if not refused:
+        taken = self._rules.result_blocks
+        if all(_kind(block) in taken for block in message.attachments):
             return message
-        kept = [block for index, block in enumerate(message.attachments) if index not in refused]
+        for index, block in enumerate(message.attachments):
+            if _kind(block) not in taken:
+                self._move(at, index, block)
+        kept = [block for block in message.attachments if _kind(block) in taken]
         return replace(message, attachments=tuple(kept))
 
     def _move(self, at: int, index: int, block: ContentBlock) -> None:
-        written = part(block) if _kind(block) in self._rules.user_blocks else None
-        if written is None:
-            self.lose("block", at, "Expected text in a result, got another block", index)
-        else:
+        if _kind(block) in self._rules.user_blocks and has_place(block):
             self.lose("moved", at, "Expected text in a result, got a block that follows it", index)
-            self._moved.append(written)
+            self._moved.append(part(block))
+        else:
+            self.lose("block", at, "Expected text in a result, got another block", index)
 
     def _name_losses(self, at: int, message: Message) -> None:
         for index, block in enumerate(_blocks(message)):
             if isinstance(block, Wire):
-                if part(block) is None:
+                self.spelled = True
+                if not has_place(block):
                     self.lose("block", at, "Expected a block of this dialect, got another", index)
-            elif not isinstance(block, Text) and block.url is not None and block.mime_type:
+            elif isinstance(block, Image | File) and block.url is not None and block.mime_type:
                 self.lose("media_type", at, "Expected a URL alone, got one with its type", index)
 
     # What the vendor spells in another way than the message came, or than the canonical form.
