@@ -144,15 +144,19 @@ def schema() -> dict[str, Any]:
     schema can say: that text is UTF-8, that no key is repeated.
     """
     described = msgspec.json.schema(list[Message])
-    plain: dict[str, Any] = msgspec.json.decode(_encode(described))  # its defaults are tuples
     for name in ("Image", "Audio", "File"):
-        plain["$defs"][name]["oneOf"] = _ONE_SOURCE
-        plain["$defs"][name]["properties"]["data"]["anyOf"][0]["pattern"] = _BASE64
+        described["$defs"][name]["oneOf"] = _ONE_SOURCE
+        described["$defs"][name]["properties"]["data"]["anyOf"][0].update(_BASE64)
+    plain: dict[str, Any] = msgspec.json.decode(_encode(described))  # its defaults are tuples
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **plain}
 
 
-# RFC 4648 section 4, with padding: what msgspec reads and writes for bytes.
-_BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+# RFC 4648 section 4, with padding: what msgspec reads and writes for bytes. In some languages `$`
+# also stands in front of a last line end, so that is refused by itself.
+_BASE64 = {
+    "pattern": "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$",
+    "not": {"pattern": "\n"},
+}
 
 # A field that has its default may be written out, so `null` counts as absent.
 _ONE_SOURCE = [
