@@ -134,6 +134,12 @@ def test_the_delta_of_an_edited_message_is_stale():
     assert restore(Unit({"content": "new"}), data, "vendor") == (Unit({"content": "new"}), "stale")
 
 
+def test_a_message_that_json_cannot_hold_has_a_stale_delta():
+    data = keep(Unit({"content": "old"}), Unit({"content": ["old"]}), "vendor")
+    base = Unit({"content": "\ud83d"})
+    assert restore(base, data, "vendor") == (base, "stale")
+
+
 @pytest.mark.parametrize(
     "delta",
     [

@@ -771,6 +771,11 @@ def test_fields_that_a_vendor_refuses_are_left_out_and_named():
     assert [(loss.code, loss.at) for loss in result.losses] == [("field", 0)]
 
 
+def test_mistral_gets_no_key_that_it_forbids():
+    read = read_one({"role": "user", "content": "Hi", "name": None, "tool_calls": None})
+    assert written([read], rules=rules.MISTRAL) == [{"role": "user", "content": "Hi"}]
+
+
 def test_a_spelling_can_be_given_for_rules_of_ones_own():
     own = replace(rules.DEEPSEEK, id_max=12)
     spelled = openai_chat.to_request([THOUGHT], rules=own, spelling=openai_chat.DEEPSEEK)
@@ -883,6 +888,12 @@ CALLS_IN_PIECES = [
         [piece('{"x":', index=0, **A)],
         [piece("1}", index=0, id=None, name=None)],
         [piece(None, index=0)],
+        [piece("{}", index=1, **B)],
+    ],
+    # an id of its own on every piece
+    [
+        [piece('{"x":', index=0, **A)],
+        [piece("1}", index=0, id="other")],
         [piece("{}", index=1, **B)],
     ],
     # an index that does not begin at 0

@@ -61,7 +61,7 @@ from molo.dialects.wire import (
     parse,
     text,
 )
-from molo.errors import ENCODE_FAILURES, DecodeError
+from molo.errors import ENCODE_FAILURES, DecodeError, EncodeError
 from molo.message import ProviderData
 
 __all__ = ["LOST", "Edit", "Join", "Unit", "difference", "keep", "patched", "restore"]
@@ -135,11 +135,11 @@ def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, 
         return base, None
     if data.dialect != dialect:
         return base, "sealed" if data.sealed else "foreign"
-    if data.digest != _digest(base.value):
-        return base, "stale"
     try:
+        if data.digest != _digest(base.value):
+            return base, "stale"
         return _restored(base, expect_object(parse(data.delta), "")), None
-    except (DecodeError, RecursionError):
+    except (DecodeError, EncodeError, RecursionError):
         return base, "stale"
 
 
@@ -221,6 +221,8 @@ _Path: TypeAlias = tuple[str | int, ...]
 
 
 def _edit(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Edit | None:
+    if base is wire:
+        return None
     if isinstance(base, dict) and isinstance(wire, dict):
         return _edit_members(base, wire, path, copies)
     if isinstance(base, list) and isinstance(wire, list):

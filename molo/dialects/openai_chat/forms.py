@@ -37,8 +37,9 @@ __all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "has_place", "object
 
 DIALECT = "openai_chat"
 
-# https://openrouter.ai/docs/guides/best-practices/reasoning-tokens (reasoning_details) and
-# https://ai.google.dev/gemini-api/docs/openai (extra_content), read 2026-11; recorded: the others.
+# https://openrouter.ai/docs/use-cases/reasoning-tokens (reasoning_details) and
+# https://ai.google.dev/gemini-api/docs/thought-signatures (extra_content), read 2026-11; recorded:
+# the others, in answers of gateways.
 SEALED = frozenset(
     ["reasoning_details", "extra_content", "thought_signature", "reasoning_encrypted", "signature"]
 )

@@ -54,7 +54,11 @@ def members_of(response: Response) -> dict[str, Json]:
     """
     if isinstance(response, bytes | bytearray | memoryview | str):
         return expect_object(parse(response), "$")
-    return expect_object(dict(response) if isinstance(response, Mapping) else response, "$")
+    return expect_object(_json(response), "$")
+
+
+def _json(value: Mapping[str, Any] | list[Any]) -> Json:
+    return dict(value) if isinstance(value, Mapping) else value
 
 
 def reply_of(body: dict[str, Json]) -> Reply:

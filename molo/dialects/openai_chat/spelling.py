@@ -1,10 +1,12 @@
 """How the vendors of this dialect spell what molo says in one way: one `Spelling` a vendor.
 
 The constants have the names of the vendor's Rules. What a vendor *accepts* in a history is in the
-Rules; what stands here changes no meaning. Sources stand beside the values, read in 2026-11; where
-nothing is known a field keeps its default.
+Rules; what stands here changes no meaning. Sources stand beside the values, read in 2026-11;
+"quoted" marks a vendor's error that was read in a public issue. Where nothing is known a field
+keeps its default.
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -37,7 +39,7 @@ class Spelling(Struct, frozen=True, kw_only=True):
     """The key of the reasoning's text; `thinking`: parts of the content; `none`: it is not sent."""
 
     sealed: bool = True
-    """Whether sealed reasoning goes back (`reasoning_details` and the like, see `forms.SEALED`)."""
+    """Sealed reasoning goes back (`forms.SEALED`); else it is another vendor's, and is left out."""
 
     system_role: Literal["system", "developer", "recorded"] = "recorded"
     """The role of a System."""
@@ -45,66 +47,68 @@ class Spelling(Struct, frozen=True, kw_only=True):
     empty_content: Literal["null", "empty", "absent", "recorded"] = "recorded"
     """The content of an assistant that calls tools and says nothing."""
 
-    keys: tuple[str, ...] = ()
-    """The only keys that a message may have, where the vendor refuses others."""
+    keys: Mapping[str, frozenset[str]] = {}
+    """By role, the only keys that a message may have, where the vendor refuses others."""
 
 
 RECORDED = Spelling()
 """As it was read; what was not is in canonical form."""
 
 OPENAI_CHAT = Spelling(
-    # No key for reasoning: https://platform.openai.com/docs/api-reference/chat/create
+    # The reference has no key for reasoning: https://platform.openai.com/docs/api-reference/chat
     reasoning_key="none",
     sealed=False,
 )
 
 DEEPSEEK = Spelling(
-    # https://api-docs.deepseek.com/guides/thinking_mode; recorded: `content` "" beside calls
+    # https://api-docs.deepseek.com/guides/thinking_mode
     reasoning_key="reasoning_content",
     sealed=False,
-    # recorded 400: roles are those of a closed enum, which has no `developer`
+    # quoted: "unknown variant `developer`, expected one of `system`, `user`, `assistant`, `tool`",
+    # https://github.com/eclipse-theia/theia/issues/15144
     system_role="system",
+    # recorded: "" in every answer with calls
     empty_content="empty",
 )
 
 KIMI = Spelling(
-    # https://platform.moonshot.ai/docs/guide/use-kimi-k2-thinking-model
+    # https://platform.moonshot.cn/docs/guide/use-kimi-k2-thinking-model
     reasoning_key="reasoning_content",
     sealed=False,
-    system_role="system",
 )
 
 GLM = Spelling(
-    # https://docs.z.ai/guides/capabilities/thinking-mode
+    # https://docs.z.ai/guides/capabilities/thinking-mode; recorded: accepted in requests
     reasoning_key="reasoning_content",
     sealed=False,
-    system_role="system",
 )
 
 QWEN = Spelling(
-    # https://help.aliyun.com/zh/model-studio/deep-thinking
+    # recorded: `reasoning_content` in answers, and "" in those with calls
     reasoning_key="reasoning_content",
     sealed=False,
-    system_role="system",
     empty_content="empty",
 )
 
-MINIMAX = Spelling(
-    # https://platform.minimax.io/docs/guides/text-m2-function-call: with `reasoning_split` the
-    # whole message goes back, `reasoning_details` included
-    reasoning_key="reasoning_content",
-    system_role="system",
-)
+MINIMAX = Spelling()
+"""As it was read: https://platform.minimax.io/docs/api-reference/text-openai-api wants answers back
+whole, with `reasoning_details`, or with `<think>` in the content."""
 
 MISTRAL = Spelling(
-    # https://docs.mistral.ai/capabilities/reasoning: chunks of type `thinking` in the content
+    # https://github.com/mistralai/mistral-common: `thinking` chunks in the content
     reasoning_key="thinking",
     sealed=False,
-    system_role="system",
     # recorded: "" in every answer with calls
     empty_content="empty",
-    # mistral-common forbids other keys in its request models
-    keys=("role", "content", "tool_calls", "tool_call_id", "name", "prefix"),
+    # quoted: "extra_forbidden", for `reasoning_content` and for `name` and `tool_calls` of a user:
+    # https://github.com/charmbracelet/crush/issues/1590,
+    # https://github.com/Gage-Technologies/mistral-go/issues/3; recorded: `prefix`
+    keys={
+        "system": frozenset(["role", "content"]),
+        "user": frozenset(["role", "content"]),
+        "assistant": frozenset(["role", "content", "tool_calls", "prefix"]),
+        "tool": frozenset(["role", "content", "tool_call_id", "name"]),
+    },
 )
 
 GROQ = Spelling(
@@ -114,16 +118,21 @@ GROQ = Spelling(
 )
 
 CEREBRAS = Spelling(
-    # `reasoning`; 400 for `reasoning_content`: https://github.com/pydantic/pydantic-ai,
-    # providers/cerebras.py
+    # `reasoning`; 400 for `reasoning_content` and whatever is not known:
+    # https://github.com/pydantic/pydantic-ai, providers/cerebras.py
     reasoning_key="reasoning",
     sealed=False,
-    keys=("role", "content", "reasoning", "tool_calls", "tool_call_id", "name"),
+    keys={
+        "system": frozenset(["role", "content", "name"]),
+        "user": frozenset(["role", "content", "name"]),
+        "assistant": frozenset(["role", "content", "reasoning", "tool_calls", "name"]),
+        "tool": frozenset(["role", "content", "tool_call_id", "name"]),
+    },
 )
 
 OPENROUTER = Spelling(
-    # https://openrouter.ai/docs/guides/best-practices/reasoning-tokens: `reasoning` as text, or
-    # `reasoning_details` unchanged
+    # https://openrouter.ai/docs/use-cases/reasoning-tokens: `reasoning_details` unchanged, or
+    # `reasoning` as text
     reasoning_key="reasoning",
 )
 

@@ -8,7 +8,8 @@ vendors do in streams, and what is made of it:
   An id other than the one its call has opens a new call too (calls that all have the index 0).
 - Text is added up: `content`, `reasoning_content`, `reasoning`, `refusal`, arguments, the data
   and transcript of sound. Of `reasoning_details`, entries of one `index` and type are one entry.
-- Of everything else the last value that is not null counts; arrays are put behind one another.
+- Of everything else the last value that is not null counts, but the first of `id`, `name`, `type`
+  and `role`; arrays are put behind one another.
 - `content` comes as text, as arrays of parts, or both in one stream: then it is one array.
 - Chunks without choices, choices without a delta, roles that are missing or null are no matter.
 - What streams leave out is filled in: `type` and `arguments` of a call, the role, and `content`
@@ -122,6 +123,7 @@ _ADDED = frozenset(
         *("arguments", "input", "text", "summary", "data", "transcript"),
     )
 )
+_SET_ONCE = frozenset(("id", "name", "role", "type"))
 _CONTINUED = frozenset(("text", "thinking", "reasoning.text", "reasoning.summary"))
 
 
@@ -143,7 +145,7 @@ def _grow(whole: dict[str, _Growing], piece: dict[str, Json]) -> None:
 
 def _grow_text(whole: dict[str, _Growing], key: str, value: str) -> None:
     if key not in _ADDED:
-        if value or key not in whole:
+        if not whole.get(key) or (value and key not in _SET_ONCE):
             whole[key] = value
         return
     text = whole.get(key)
@@ -217,6 +219,9 @@ def _settled_members(growing: dict[str, _Growing]) -> dict[str, Json]:
     return {key: _settled(value) for key, value in growing.items()}
 
 
+_TOOLS = ("function", "custom")
+
+
 def _whole_call(growing: dict[str, _Growing]) -> Json:
     """Settle a call, with what streams leave out of it."""
     call = _settled_members(growing)
@@ -246,7 +251,8 @@ class _Choice:
                 self._rest[key] = _grown(value)
 
     def whole(self) -> Json:
-        message = {"role": "assistant", **_settled_members(self._message)}
+        message = _settled_members(self._message)
+        message["role"] = message.get("role") or "assistant"
         if not message.get("refusal"):
             message.pop("refusal", None)
         if self._calls:
@@ -265,8 +271,7 @@ class _Choice:
     def _call(self, piece: dict[str, Json]) -> dict[str, _Growing]:
         """Find the call that a piece belongs to, or open a new one."""
         index, id = piece.get("index"), piece.get("id")
-        function = piece.get("function")
-        named = isinstance(function, dict) and bool(function.get("name"))
+        named = any(tool.get("name") for tool in objects([piece.get(kind) for kind in _TOOLS]))
         if isinstance(index, int):
             call = self._by_index.get(index)
         elif isinstance(id, str) and id:

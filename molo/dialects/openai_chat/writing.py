@@ -207,7 +207,8 @@ class _Writer:
             written["content"] = None if spelled == "null" else ""
 
     def _drop_other_keys(self, at: int, written: dict[str, Json]) -> None:
-        for key in written.keys() - set(self._spelling.keys):
+        taken = self._spelling.keys.get(str(written.get("role")), written.keys())
+        for key in [key for key in written if key not in taken]:
             if written.pop(key):
                 self.lose("field", at, "Expected the vendor's own fields, got one of another")
 
