@@ -3,10 +3,11 @@
 import copy
 import json
 import sys
+import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -33,8 +34,10 @@ from molo.dialects.loss import Reply
 from molo.dialects.openai_chat import strict
 from molo.dialects.openai_chat.spelling import SPELLINGS
 from molo.history import rules
+from molo.history.text import map_text
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+CASES = Path(__file__).parents[2] / "shared" / "cases"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recordings are not here")
 
 
@@ -226,6 +229,46 @@ def test_a_delta_that_an_editor_left_without_sense_harms_nothing(requests):
             ):
                 changed = replace(message, provider_data=replace(data, delta=damaged))
                 assert len(openai_chat.to_request([changed]).request["messages"]) == 1
+
+
+# Keys whose strings are no text: protocol words, ids, names of tools, and where media are.
+NO_TEXT = frozenset(
+    (
+        *("role", "type", "id", "tool_call_id", "name", "format"),
+        *("url", "image_url", "document_url", "file_data", "data"),
+    )
+)
+
+
+def marked(value, key=None):
+    """Put a word into every text of a wire message."""
+    if isinstance(value, dict):
+        return {name: marked(item, name) for name, item in value.items()}
+    if isinstance(value, list):
+        return [marked(item, key) for item in value]
+    if key == "arguments" and value[:1] == "{" and value[-1:] == "}":
+        return json.dumps(marked(json.loads(value)))
+    return f"Ada {value} Ada" if isinstance(value, str) and key not in NO_TEXT else value
+
+
+@needs_corpus
+def test_redaction_reaches_all_that_is_written(requests):
+    for messages in requests:
+        history = openai_chat.from_request(marked(messages)).history
+        assert b"Ada" in openai_chat.to_request_json(history)
+        redacted = map_text(history, lambda text: text.replace("Ada", "[name]"))
+        assert b"Ada" not in openai_chat.to_request_json(redacted)
+
+
+@pytest.mark.skipif(not CASES.is_dir(), reason="the handed cases are not here")
+def test_handed_cases_come_back_key_for_key():
+    rows = map(json.loads, (CASES / "index.jsonl").read_bytes().splitlines())
+    files = [CASES / row["file"] for row in rows if row["format"] == "openai_chat"]
+    assert len(files) > 20
+    for file in files:
+        history = openai_chat.from_request(file.read_bytes()).history
+        assert {"messages": written(history)} == json.loads(file.read_bytes())
+        assert json.loads(openai_chat.to_request_json(history)) == json.loads(file.read_bytes())
 
 
 # --- Shapes ---------------------------------------------------------------------------------------
@@ -627,6 +670,28 @@ def test_whatever_has_a_role_comes_back(messages):
             messages
         )
     assert exact(messages) == exact(before)
+
+
+@given(st.lists(MESSAGES, max_size=2) | st.sampled_from([[wire] for wire, _ in CANONICAL]))
+def test_both_paths_read_the_same(messages):
+    fast = strict.read_builtins(messages)
+    careful = openai_chat.from_request([*messages, {"role": "user"}]).history[:-1]
+    assert fast in (None, careful)
+    assert strict.read_json(json.dumps(messages)) == fast
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ('[{"role":"user","content":"a","content":"b"}]', User((Text("b"),))),
+        ('[{"role":"user","role":"system","content":"a"}]', System("a")),
+        ('[{"role":"user","content":"a","odd":1,"odd":2,"content":"b"}]', User((Text("b"),))),
+    ],
+)
+def test_of_a_repeated_key_the_last_value_counts(body, message):
+    (read,) = openai_chat.from_request(body).history
+    assert replace(read, provider_data=None) == message
+    assert written([read]) == json.loads(body)
 
 
 def exact(value):
@@ -1049,7 +1114,6 @@ def test_a_stream_without_a_choice_is_broken(chunks):
         max_size=5,
     )
 )
-@settings(max_examples=200)
 def test_any_chunks_give_a_reply_or_a_stream_error(chunks):
     before = exact(chunks)
     try:
@@ -1059,6 +1123,23 @@ def test_any_chunks_give_a_reply_or_a_stream_error(chunks):
     else:
         assert written([reply.message]) or reply
     assert exact(chunks) == before
+
+
+def test_a_long_stream_costs_no_more_a_chunk_than_a_short_one():
+    """Twenty times the chunks within sixty times the time: far from the 400 of quadratic cost."""
+    kinds = [
+        chunk(content="word "),
+        chunk(reasoning_details=[{"type": "reasoning.text", "index": 0, "text": "hm "}]),
+        chunk(tool_calls=[piece("1", index=0, **A)]),
+    ]
+
+    def seconds(times):
+        start = time.perf_counter()
+        openai_chat.accumulate(kinds * times)
+        return time.perf_counter() - start
+
+    short = min(seconds(500) for _ in range(3))
+    assert min(seconds(10_000) for _ in range(2)) < 60 * short
 
 
 def test_surrogates_in_a_history_are_an_encode_error_in_json_alone():
