@@ -94,6 +94,16 @@ def test_a_kept_unit_is_restored_with_its_shell_and_join(base, wire, shell, wire
     assert same(wire, restored.value) and same(wire_shell, restored.shell)
 
 
+@pytest.mark.parametrize(
+    ("base", "wire"),
+    [(["0.10"], [Number("0.10")]), ([True], [1]), (["1"], [1]), ([{"a": 0}], [{"a": False}])],
+)
+def test_values_that_only_look_alike_differ(base, wire):
+    data = keep(Unit(base), Unit(wire), "vendor")
+    restored, _ = restore(Unit(base), data, "vendor")
+    assert same(wire, restored.value) and not same(base, restored.value)
+
+
 def test_a_canonical_unit_keeps_nothing():
     assert keep(Unit(["a"], {"role": "user"}), Unit(["a"], {"role": "user"}), "vendor") is None
 

@@ -41,6 +41,9 @@ is not repeated but copied from there:
     {"$": ["content"], "cut": [0, 15]}  its characters from 0 up to 15
     {"$": ["content"], "around": ["«", "»"]}  all of it, between two other strings
     {"$": ["content"], "json": true}    what that string says, parsed
+    {"$": ["data"], "urlsafe": true}    that string of Base64 in the alphabet for URLs
+    {"$": ["call"]}                     the object at this path, under a key of another name
+    {"$": ["call"], "edit": {…}}        that object, edited
     {"$": {"$": null}}                  an object that has a key `$`, as it stands
 """
 
@@ -111,10 +114,13 @@ def keep(
     """
     parts: dict[str, Json] = {}
     value = base.value
+    packed = _packed(value)
     if order is not None and isinstance(value, list) and (places := _departing(order, len(value))):
         parts["order"] = places
         value = _ordered(value, places)
-    if (unit := difference(value, wire.value)) is not None:
+    # Items are mostly as they should be, which takes less to see than to look at each of them.
+    same = isinstance(value, list) and _packed(wire.value) == packed
+    if not same and (unit := difference(value, wire.value)) is not None:
         parts["unit"] = unit
     if base.shell is not wire.shell and (shell := difference(base.shell, wire.shell)) is not None:
         parts["shell"] = shell
@@ -122,8 +128,8 @@ def keep(
         parts["join"] = wire.join
     if not parts:
         return None
-    digest = _digest(base.value)
-    return ProviderData(dialect=dialect, delta=text(parts), digest=digest, sealed=sealed)
+    delta = text(parts)
+    return ProviderData(dialect=dialect, delta=delta, digest=_digest(packed), sealed=sealed)
 
 
 def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, Code | None]:
@@ -136,7 +142,7 @@ def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, 
     if data.dialect != dialect:
         return base, "sealed" if data.sealed else "foreign"
     try:
-        if data.digest != _digest(base.value):
+        if data.digest != _digest(_packed(base.value)):
             return base, "stale"
         return _restored(base, expect_object(parse(data.delta), "")), None
     except (DecodeError, EncodeError, RecursionError):
@@ -166,17 +172,24 @@ def patched(base: Json, edit: Json) -> Json:
     return _Patch(base).value(base, edit)
 
 
-def _digest(value: Json) -> str:
-    """Sum up a canonical unit: for staleness, not for security."""
+def _packed(value: Json) -> bytes:
     try:
-        data = _encode_msgpack(value)
+        return _encode_msgpack(value)
     except ENCODE_FAILURES:  # an integer of more than 64 bits, or no JSON at all
-        data = encoded(value)
-    return f"{zlib.crc32(data):08x}{len(data):x}"
+        return encoded(value)
+
+
+def _digest(packed: bytes) -> str:
+    """Sum up a canonical unit: for staleness, not for security."""
+    return f"{zlib.crc32(packed):08x}{len(packed):x}"
+
+
+def _pack_number(value: Json) -> msgspec.msgpack.Ext:
+    return msgspec.msgpack.Ext(0, encoded(value))
 
 
 # MessagePack, because it takes text as it is; in JSON each character is looked at for escapes.
-_encode_msgpack = msgspec.msgpack.Encoder(enc_hook=text).encode
+_encode_msgpack = msgspec.msgpack.Encoder(enc_hook=_pack_number).encode
 
 
 def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
@@ -238,7 +251,7 @@ def _edit_members(
     edits: dict[str, Json] = {}
     for key, value in wire.items():
         if key not in base:
-            edits[key] = [copies.template(value)]
+            edits[key] = [_under_new_key(base, wire, key, path, copies)]
             continue
         old = base[key]
         if type(old) is str and old == value:  # most members; spares the call
@@ -249,6 +262,22 @@ def _edit_members(
         if key not in wire:
             edits[key] = []
     return edits or None
+
+
+def _under_new_key(
+    base: dict[str, Json], wire: dict[str, Json], key: str, path: _Path, copies: "_Copies"
+) -> Json:
+    """Say what stands under a key that the base has not: an object of the base, renamed?"""
+    value = wire[key]
+    written = copies.template(value)
+    lost = next((old for old in base if old not in wire and isinstance(base[old], dict)), None)
+    if lost is None or not isinstance(value, dict):
+        return written
+    source = (*path, lost)
+    renamed: dict[str, Json] = {"$": list(source)}
+    if (edit := _edit(base[lost], value, source, copies)) is not None:
+        renamed["edit"] = edit
+    return renamed if len(encoded(renamed)) < len(encoded(written)) else written
 
 
 def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: "_Copies") -> Edit | None:
@@ -270,7 +299,12 @@ def _instead(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Json:
         before, found, after = wire.partition(base)
         if found:
             return {"$": list(path), "around": [before, after]}
+        if len(wire) == len(base) and wire == base.translate(_URL_SAFE):
+            return {"$": list(path), "urlsafe": True}
     return copies.template(wire)
+
+
+_URL_SAFE = str.maketrans("+/", "-_")  # RFC 4648, section 5
 
 
 def _says(base: str, wire: Json) -> bool:
@@ -403,12 +437,17 @@ class _Patch:
         path = reference["$"]
         if isinstance(path, dict):
             return path
-        found = expect_text(self._at(expect_array(path, "")), "")
+        there = self._at(expect_array(path, ""))
+        if isinstance(there, dict):
+            return self._members(there, expect_object(reference.get("edit", {}), ""))
+        found = expect_text(there, "")
         if "cut" in reference:
             return found[_cut(expect_array(reference["cut"], ""))]
         if "around" in reference:
             before, after = _around(expect_array(reference["around"], ""))
             return before + found + after
+        if "urlsafe" in reference:
+            return found.translate(_URL_SAFE)
         return parse(found) if "json" in reference else found
 
     def _at(self, path: list[Json]) -> Json:

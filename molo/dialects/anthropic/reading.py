@@ -1,0 +1,195 @@
+"""Requests read into histories: the strict way where it goes, else message by message, with care.
+
+The careful path takes any object with a role of this dialect for a message, and any block. What it
+understands becomes a field; the difference between the message's canonical form and the wire is
+kept as a delta, so nothing is refused for being unknown. Decisions:
+
+- Every block of the top-level `system` is a System. So is every `system` object in `messages`,
+  which stays where it stands. A `system` that says nothing (null, `[]`, `""`) is the envelope.
+- A `user` object is its results, each a ToolResult, and a User for what stands between them.
+- The texts of an assistant are joined by nothing, those of results and of a System by line ends,
+  thinking by an empty line.
+- Redacted thinking stands in the delta, which is sealed. Other blocks of an assistant (server tools
+  and their results, compaction, what is yet to come) are Wire attachments.
+- Media whose bytes or URL the wire tells are Image and File; others are Wire.
+- Content that should be text or blocks and is neither becomes its JSON text.
+"""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from molo.dialects.anthropic.blocks import DIALECT
+from molo.dialects.anthropic.forms import SHELLS
+from molo.dialects.anthropic.messages import (
+    Members,
+    inputs_of,
+    read_assistant,
+    read_bare_user,
+    read_instruction,
+    read_run,
+    read_system,
+    runs,
+    shell_of,
+)
+from molo.dialects.anthropic.strict import read_json
+from molo.dialects.delta import Join, Unit, keep
+from molo.dialects.loss import Read
+from molo.dialects.wire import Json, expect_object, expect_text, parse, text
+from molo.errors import (
+    DECODE_FAILURES,
+    Buffer,
+    DecodeError,
+    EncodeError,
+    Form,
+    alternatives,
+    decode_error,
+    identified,
+)
+from molo.message import Message, ProviderData, ToolResult
+
+__all__ = ["Request", "as_json", "from_request"]
+
+Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
+"""A request body, or its conversation part: JSON as bytes or text, or what a parser makes of it."""
+
+
+def from_request(request: Request) -> Read:
+    """Read a request body, its `system` and `messages`, or `messages` alone.
+
+    It is given as JSON bytes or text, or as dicts and lists. What else the body holds (`model`,
+    `tools`, parameters) is no part of the conversation and stays with the caller. Of bytes, the
+    input of a call keeps its text to the letter, and all numbers their spelling.
+
+    Raises:
+        DecodeError: no JSON, or no conversation; `path` says where.
+
+    >>> body = {"system": [{"type": "text", "text": "Be brief."}],
+    ...         "messages": [{"role": "user", "content": [{"type": "text", "text": "Hi"}]}]}
+    >>> from_request(body).history
+    [System(content='Be brief.'), User(content=(Text(text='Hi'),))]
+    """
+    data = as_json(request)
+    history = read_json(data)
+    return _careful(data) if history is None else Read(history)
+
+
+# --- Requests -------------------------------------------------------------------------------------
+
+
+class _Body(Struct):
+    messages: list[Raw]
+    system: Raw | UnsetType = UNSET
+
+
+_decode_raw = msgspec.json.Decoder(_Body | list[Raw]).decode
+_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
+
+
+def as_json(value: Request) -> Buffer | str:
+    """Give JSON as it is, and what a parser made of it as JSON again.
+
+    Raises:
+        DecodeError: the value is not what JSON can hold.
+    """
+    if isinstance(value, bytes | bytearray | memoryview | str):
+        return value
+    try:
+        return text(value if isinstance(value, list) else dict(value))
+    except EncodeError as failure:
+        error = DecodeError(failure.text, path=failure.path)
+    raise error
+
+
+def _careful(data: Buffer | str) -> Read:
+    try:
+        body = _decode_raw(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _FORM)
+    else:
+        reading = _Reading()
+        if isinstance(body, list):
+            reading.read_messages("$", body, data)
+        else:
+            reading.read_system(body.system, data)
+            reading.read_messages("$.messages", body.messages, data)
+        return Read(reading.history, envelope=reading.envelope)
+    raise error
+
+
+class _Reading:
+    """A request as it is read: its messages so far, and what belongs to none."""
+
+    def __init__(self) -> None:
+        self.history: list[Message] = []
+        self.envelope: ProviderData | None = None
+
+    def read_system(self, raw: Raw | UnsetType, data: Buffer | str) -> None:
+        if raw is UNSET:
+            return
+        system = _parsed(raw, data)
+        if not system:
+            self.envelope = keep(Unit({}), Unit({"system": system}), DIALECT)
+        elif isinstance(system, list):
+            self.history += map(read_instruction, system)
+        else:
+            self.history.append(read_system({"role": "system", "content": system}, None))
+
+    def read_messages(self, place: str, raws: list[Raw], data: Buffer | str) -> None:
+        for index, raw in enumerate(raws):
+            self._read_at(f"{place}[{index}]", _parsed(raw, data), raw)
+
+    def _read_at(self, place: str, value: Json, raw: Raw) -> None:
+        try:
+            self._read(value, raw)
+        except (DecodeError, EncodeError) as failure:
+            error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
+        except RecursionError:
+            error = DecodeError("Expected a message nested less deeply", path=place)
+        else:
+            return
+        raise error
+
+    def _read(self, value: Json, raw: Raw) -> None:
+        members = expect_object(value, "")
+        if "role" not in members:
+            raise DecodeError("Expected field `role`, got an object without it")
+        match expect_text(members["role"], ".role"):
+            case "user":
+                self._read_user(members)
+            case "assistant":
+                self.history.append(read_assistant(members, inputs_of(members, raw)))
+            case "system":
+                self.history.append(read_system(members, "new"))
+            case other:
+                got = identified(other)
+                raise DecodeError(f"Expected {alternatives(_ROLES)}, got {got}", path=".role")
+
+    def _read_user(self, members: Members) -> None:
+        content = members.get("content")
+        shell = shell_of(members)
+        join: Join | None = "new" if self._would_join() else None
+        if not isinstance(content, list):
+            self.history.append(read_bare_user(members, join))
+            return
+        for run in runs(content):
+            self.history.append(read_run(run, shell, join))
+            shell = SHELLS["user"]
+            join = None if self._would_join() else "same"
+
+    def _would_join(self) -> bool:
+        """Tell whether the blocks of a user would stand in one object with those before them."""
+        return bool(self.history) and isinstance(self.history[-1], ToolResult)
+
+
+_ROLES = ("user", "assistant", "system")
+
+
+def _parsed(raw: Raw, data: Buffer | str) -> Json:
+    try:
+        return parse(raw)
+    except DecodeError:
+        pass
+    return parse(data)  # does not come back: its error has the place in the whole
