@@ -468,6 +468,14 @@ ODD = [
     ({"role": "user", "content": [{"type": "text", "text": "Hi"}]}, User((Text("Hi"),))),
     ({"role": "user"}, User(())),
     (
+        {"role": "user", "content": [{"type": "document_url", "document_url": "u"}]},
+        User((File(url="u"),)),
+    ),
+    (
+        {"role": "user", "content": [{"type": "file", "file": {"file_data": "u", "odd": 1}}]},
+        User((File(url="u"),)),
+    ),
+    (
         {
             "role": "user",
             "content": [{"type": "image_url", "image_url": "u"}, {"type": "text", "text": ""}],
@@ -765,6 +773,22 @@ def test_images_of_results_follow_the_results_of_their_step():
     assert taken[1]["content"] == [{"type": "text", "text": "one"}, image]
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        Image(url="https://a"),
+        Audio(url="data:audio/wav;base64,UklGRg=="),
+        File(url="https://a", name="a"),
+        Wire("openai_chat", '{"type":"odd"}'),
+    ],
+)
+def test_what_a_vendor_takes_neither_in_results_nor_from_users_is_a_loss(block):
+    nothing = replace(rules.OPENAI_CHAT, user_blocks=("text",), result_blocks=("text",))
+    result = openai_chat.to_request([ToolResult("a", "x", attachments=(block,))], rules=nothing)
+    assert result.request["messages"] == [{"role": "tool", "tool_call_id": "a", "content": "x"}]
+    assert [(loss.code, loss.part) for loss in result.losses] == [("block", 0)]
+
+
 def test_images_that_a_vendor_takes_nowhere_are_a_loss():
     text_only = replace(rules.OPENAI_CHAT, user_blocks=("text",))
     history = [ToolResult("a", "one", attachments=(Image(url="https://a"), Text("more")))]
@@ -847,6 +871,38 @@ def test_a_spelling_can_be_given_for_rules_of_ones_own():
     assert spelled == openai_chat.to_request([THOUGHT], rules=rules.DEEPSEEK)
 
 
+@pytest.mark.parametrize(
+    ("spelled", "fields"),
+    [
+        ("recorded", {"content": None}),
+        ("null", {"content": None}),
+        ("empty", {"content": ""}),
+        ("absent", {}),
+    ],
+)
+def test_no_text_beside_calls_is_spelled_in_three_ways(spelled, fields):
+    spelling = openai_chat.Spelling(empty_content=spelled, system_role="developer")
+    messages = written([Assistant("", None, ONE), Assistant(""), System("x")], spelling=spelling)
+    assert messages == [
+        {"role": "assistant", "tool_calls": [CALL], **fields},
+        {"role": "assistant", "content": ""},
+        {"role": "developer", "content": "x"},
+    ]
+
+
+def test_mistral_gets_its_thinking_back_once():
+    parts = [
+        {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]},
+        {"type": "text", "text": "Hi"},
+    ]
+    wire = {"role": "assistant", "content": parts}
+    assert written([read_one(wire)], rules=rules.MISTRAL) == [wire]
+    assert written([Assistant("Hi", "hm")], rules=rules.MISTRAL) == [wire]
+    assert written([read_one(wire)], rules=rules.OPENROUTER) == [
+        {"role": "assistant", "content": parts[1:], "reasoning": "hm"}
+    ]
+
+
 def test_a_developer_is_a_system_where_there_is_no_such_role():
     read = read_one({"role": "developer", "content": "Be brief."})
     assert written([read])[0]["role"] == "developer"
@@ -908,6 +964,26 @@ def test_what_is_no_answer_is_refused_with_its_place(response, path):
         with pytest.raises(DecodeError) as caught:
             openai_chat.from_response(form)
         assert caught.value.path == path
+
+
+@pytest.mark.parametrize("odd", ["\ud83d", float("nan"), object()])
+@pytest.mark.parametrize("place", ["content", "odd"])
+def test_answers_that_json_cannot_hold_are_refused(odd, place):
+    for body in (
+        {"choices": [{"message": {place: odd}}]},
+        {place: odd, "choices": [{"message": {}}]},
+    ):
+        with pytest.raises(DecodeError) as caught:
+            openai_chat.from_response(body)
+        assert caught.value.path == "$"
+
+
+def test_answers_that_are_nested_too_deeply_are_refused():
+    odd = []
+    for _ in range(5_000):
+        odd = [odd]
+    with pytest.raises(DecodeError, match="nested"):
+        openai_chat.from_response({"choices": [{"message": {"content": "Hi", "odd": odd}}]})
 
 
 # --- Streams --------------------------------------------------------------------------------------

@@ -89,10 +89,13 @@ def read_reply(wire: Json) -> Assistant:
     """Read the message of an answer: an Assistant, whether it says so or not.
 
     Raises:
-        DecodeError: no object; `path` begins at the message.
+        DecodeError: no object.
+        EncodeError: the message holds what JSON cannot.
     """
     members = expect_object(wire, "")
-    return _with_delta(_assistant(members, None), members)
+    message = _with_delta(_assistant(members, None), members)
+    json.encode_message(message)  # a str may hold lone surrogates, which no JSON can
+    return message
 
 
 # --- Requests -------------------------------------------------------------------------------------
@@ -152,8 +155,10 @@ def _read_all(place: str, values: list[Json], raws: Sequence[Raw | None]) -> lis
 def _read_at(place: str, value: Json, raw: Raw | None) -> Message:
     try:
         return read_message(value, raw)
-    except (DecodeError, EncodeError) as failure:
-        error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
+    except DecodeError as failure:
+        error = DecodeError(failure.text, path=place + failure.path)
+    except EncodeError as failure:  # of the delta, whose path is not the message's
+        error = DecodeError(failure.text, path=place)
     except RecursionError:
         error = DecodeError("Expected a message nested less deeply", path=place)
     raise error

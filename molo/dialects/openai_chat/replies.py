@@ -73,8 +73,8 @@ def reply_of(body: dict[str, Json]) -> Reply:
     rest: Json = {**body, "choices": [shell, *others]}
     try:
         return Reply(read_reply(message), _stop(choice.get("finish_reason")), text(rest))
-    except (DecodeError, EncodeError) as failure:
-        error = DecodeError(failure.text, path=f"$.choices[0].message{failure.path}")
+    except EncodeError as failure:
+        error = DecodeError(failure.text, path="$")
     except RecursionError:
         error = DecodeError("Expected an answer nested less deeply", path="$")
     raise error

@@ -14,10 +14,10 @@ from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, has_place, objects, part
 from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
 from molo.dialects.wire import Json, encoded, plain
-from molo.history.rules import COMMON, BlockKind, Rules
+from molo.history.contents import KINDS, blocks
+from molo.history.rules import COMMON, Rules
 from molo.message import (
     Assistant,
-    Audio,
     ContentBlock,
     File,
     Image,
@@ -26,7 +26,6 @@ from molo.message import (
     System,
     Text,
     ToolResult,
-    User,
     Wire,
     require_messages,
 )
@@ -144,23 +143,23 @@ class _Writer:
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
         taken = self._rules.result_blocks
-        if all(_kind(block) in taken for block in message.attachments):
+        if all(KINDS[type(block)] in taken for block in message.attachments):
             return message
         for index, block in enumerate(message.attachments):
-            if _kind(block) not in taken:
+            if KINDS[type(block)] not in taken:
                 self._move(at, index, block)
-        kept = [block for block in message.attachments if _kind(block) in taken]
+        kept = [block for block in message.attachments if KINDS[type(block)] in taken]
         return replace(message, attachments=tuple(kept))
 
     def _move(self, at: int, index: int, block: ContentBlock) -> None:
-        if _kind(block) in self._rules.user_blocks and has_place(block):
+        if KINDS[type(block)] in self._rules.user_blocks and has_place(block):
             self.lose("moved", at, "Expected text in a result, got a block that follows it", index)
             self._moved.append(part(block))
         else:
             self.lose("block", at, "Expected text in a result, got another block", index)
 
     def _name_losses(self, at: int, message: Message) -> None:
-        for index, block in enumerate(_blocks(message)):
+        for index, block in enumerate(blocks(message)):
             if isinstance(block, Wire):
                 self.spelled = True
                 if not has_place(block):
@@ -211,30 +210,6 @@ class _Writer:
         for key in [key for key in written if key not in taken]:
             if written.pop(key):
                 self.lose("field", at, "Expected the vendor's own fields, got one of another")
-
-
-def _blocks(message: Message) -> tuple[ContentBlock, ...]:
-    match message:
-        case User(content=blocks):
-            return blocks
-        case Assistant(attachments=blocks) | ToolResult(attachments=blocks):
-            return blocks
-        case System():
-            return ()
-
-
-def _kind(block: ContentBlock) -> BlockKind:
-    match block:
-        case Text():
-            return "text"
-        case Image():
-            return "image"
-        case Audio():
-            return "audio"
-        case File():
-            return "file"
-        case Wire():
-            return "wire"
 
 
 def _think(message: Assistant, written: dict[str, Json]) -> None:
