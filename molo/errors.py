@@ -168,7 +168,7 @@ def decode_error(failure: Exception, data: Buffer | str, form: Form) -> DecodeEr
             f"Expected {form.name} nested no deeper than the interpreter's recursion limit, "
             "got deeper nesting"
         )
-    return DecodeError(f"Expected {form.name} that Python can hold, got a number beyond that")
+    return DecodeError(f"Expected {form.name}, got data that Python cannot read")
 
 
 def _raw(data: Buffer | str) -> bytes:
@@ -426,11 +426,15 @@ def _members(raw: bytes, form: Form) -> list[tuple[str, bytes]]:
         return []
 
 
+_MAP_HEADERS = {**{bytes([0x80 + size]): 1 for size in range(16)}, b"\xde": 3, b"\xdf": 5}  # bytes
+
+
 def _as_array(raw: bytes) -> bytes:
     """Turn a MessagePack map into the array of its keys and values, so that none is lost."""
-    header = {b"\xde": 3, b"\xdf": 5}.get(raw[:1], 1)  # bytes
-    first = int.from_bytes(raw[:1], "big")  # 0 where a part that is missing is asked for its own
-    size = int.from_bytes(raw[1:header], "big") if header > 1 else first & 0x0F
+    header = _MAP_HEADERS.get(raw[:1], 0)
+    if header == 0:
+        return raw
+    size = int.from_bytes(raw[1:header], "big") if header > 1 else raw[0] & 0x0F
     return b"\xdd" + (2 * size).to_bytes(4, "big") + raw[header:]
 
 

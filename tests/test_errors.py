@@ -11,9 +11,10 @@ import time
 import tracemalloc
 from collections.abc import Callable
 
+import msgspec
 import pytest
 from documents import Pairs, to_json, to_msgpack
-from hypothesis import example, given
+from hypothesis import assume, example, given, reject
 from hypothesis import strategies as st
 
 from molo import (
@@ -25,9 +26,11 @@ from molo import (
     MoloError,
     StreamError,
     System,
+    ToolCall,
     errors,
     json,
     msgpack,
+    parse_arguments,
 )
 
 # Three readers of one document: from JSON, from MessagePack, from dicts and lists.
@@ -511,6 +514,28 @@ def test_a_view_with_gaps():
         assert error.text == "Expected contiguous bytes, got a view with gaps"
 
 
+def test_a_view_that_was_released():
+    view = memoryview(b"[]")
+    view.release()
+    error = decode_error(json.decode, view)
+    assert error.text == "Expected JSON, got data that Python cannot read"
+
+
+def test_what_msgspec_may_say_one_day_is_not_shown():
+    """The texts of its errors are not its promise; an unknown one may quote the input."""
+    form = errors.Form("JSON", msgspec.json.decode, msgspec.json.encode)
+    for failure, text in [
+        (msgspec.DecodeError(f"Bad {SECRET}"), "Expected JSON, got malformed JSON"),
+        (
+            msgspec.ValidationError(f"Bad {SECRET}"),
+            "Expected another value, got one that its type refuses",
+        ),
+    ]:
+        error = errors.decode_error(failure, b"[]", form)
+        assert error.text == text
+        assert SECRET not in shown_by(error)
+
+
 # --- Text that is none ----------------------------------------------------------------------------
 
 LONE = "Expected Unicode text, got a lone surrogate"
@@ -630,6 +655,34 @@ def test_a_lone_surrogate_is_found_wherever_text_stands(read, document, path, te
 
 def plain(document: object) -> object:
     return stdlib_json.loads(to_json(document, escaped=True))
+
+
+def test_the_path_is_told_for_eight_levels_and_the_offset_for_any():
+    arguments = "[" * 12 + r'"\ud83d"' + "]" * 12
+    with pytest.raises(DecodeError) as caught:
+        parse_arguments(ToolCall("1", "f", arguments), object)
+    assert (caught.value.path, caught.value.offset) == ("$" + "[0]" * 8, 13)
+
+
+@given(st.binary(min_size=13, max_size=40))
+def test_bad_text_that_looks_like_messagepack_is_found_at_its_first_wrong_byte(bad):
+    first = wrong_at(bad)
+    error = decode_error(msgpack.decode, ARRAY + b"\xd9" + bytes([len(bad)]) + bad)
+    assert error.path == "$[0].content"
+    assert error.offset == len(ARRAY) + 2 + first
+    short = bad[:31]
+    assume(wrong_at(short) == first)
+    error = decode_error(msgpack.decode, ARRAY + bytes([0xA0 + len(short)]) + short)
+    assert error.offset == len(ARRAY) + 1 + first
+
+
+def wrong_at(data: bytes) -> int:
+    """Find the first byte that is no UTF-8; data that is UTF-8 is no case."""
+    try:
+        data.decode()
+    except UnicodeDecodeError as failure:
+        return failure.start
+    return reject()
 
 
 def test_bad_text_whose_key_is_repeated():
