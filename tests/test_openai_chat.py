@@ -853,6 +853,31 @@ def test_what_was_read_from_one_vendor_is_spelled_for_another(vendor, fields, lo
     assert [loss.code for loss in result.losses] == losses
 
 
+def test_reasoning_that_goes_back_in_details_is_not_said_twice():
+    wire = {key: value for key, value in DETAILED.items() if key != "reasoning"}
+    assert written([read_one(wire)], rules=rules.OPENROUTER) == [wire]
+
+
+@needs_corpus
+@pytest.mark.parametrize(
+    ("vendor", "its_rules"),
+    [
+        ("openai", rules.OPENAI_CHAT),
+        ("azure", rules.OPENAI_CHAT),
+        ("openrouter", rules.OPENROUTER),
+        ("groq", rules.GROQ),
+        ("cerebras", rules.CEREBRAS),
+        ("zai", rules.GLM),
+    ],
+)
+def test_a_vendor_gets_back_what_it_was_recorded_to_get(records, vendor, its_rules):
+    asked = [one["messages"] for one in records if one["vendor"] == vendor and "messages" in one]
+    assert asked
+    for messages in asked:
+        history = openai_chat.from_request(messages).history
+        assert written(history, rules=its_rules) == messages
+
+
 def test_fields_that_a_vendor_refuses_are_left_out_and_named():
     read = read_one({"role": "user", "content": "Hi", "odd": 1, "refusal": None})
     result = openai_chat.to_request([read], rules=rules.CEREBRAS)
@@ -979,9 +1004,7 @@ def test_answers_that_json_cannot_hold_are_refused(odd, place):
 
 
 def test_answers_that_are_nested_too_deeply_are_refused():
-    odd = []
-    for _ in range(5_000):
-        odd = [odd]
+    odd = nested(50_000)
     with pytest.raises(DecodeError, match="nested"):
         openai_chat.from_response({"choices": [{"message": {"content": "Hi", "odd": odd}}]})
 
@@ -1199,6 +1222,32 @@ def test_any_chunks_give_a_reply_or_a_stream_error(chunks):
     else:
         assert written([reply.message]) or reply
     assert exact(chunks) == before
+
+
+def nested(depth):
+    value = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("odd", ["\ud83d", float("nan"), object(), nested(50_000)])
+def test_chunks_that_json_cannot_hold_break_the_stream(odd):
+    with pytest.raises(StreamError):
+        openai_chat.accumulate([chunk(content="a", odd=odd)] * 2)
+
+
+@pytest.mark.parametrize("depth", [100, 800, 100_000])
+def test_a_wire_block_is_written_or_named_or_refused_however_deep(depth):
+    """Where the limit is depends on the version of Python."""
+    data = "[" * depth + "]" * depth
+    try:
+        result = openai_chat.to_request([User((Wire("openai_chat", data),))])
+    except EncodeError as error:
+        assert "nested" in error.text
+    else:
+        lost = [loss.code for loss in result.losses]
+        assert lost == ["block"] or json.dumps(result.request["messages"][0]["content"][0]) == data
 
 
 def test_a_long_stream_costs_no_more_a_chunk_than_a_short_one():

@@ -58,6 +58,20 @@ OPENAI_CHAT = Spelling(
     # The reference has no key for reasoning: https://platform.openai.com/docs/api-reference/chat
     reasoning_key="none",
     sealed=False,
+    # The keys of the reference. Recorded: `annotations`, and `name` of a tool.
+    keys={
+        "system": frozenset(["role", "content", "name"]),
+        "developer": frozenset(["role", "content", "name"]),
+        "user": frozenset(["role", "content", "name"]),
+        "assistant": frozenset(
+            (
+                *("role", "content", "name", "tool_calls", "function_call"),
+                *("refusal", "audio", "annotations"),
+            )
+        ),
+        "tool": frozenset(["role", "content", "tool_call_id", "name"]),
+        "function": frozenset(["role", "content", "name"]),
+    },
 )
 
 DEEPSEEK = Spelling(

@@ -56,18 +56,18 @@ class Accumulator:
                 raise DecodeError("Expected a chunk, got an error", path="$.error")
             self._take(members)
         except DecodeError as failure:
-            broken = failure
+            text, path, offset = failure.text, failure.path, failure.offset
+        except RecursionError:
+            text, path, offset = "Expected a chunk nested less deeply", "$", None
         else:
             return
-        raise BrokenStreamError(
-            broken.text, path=broken.path, offset=broken.offset, reply=self._so_far()
-        )
+        raise BrokenStreamError(text, path=path, offset=offset, reply=self._so_far())
 
     def reply(self) -> Reply:
         """Give the reply that the chunks make; `stop` is None where no chunk gave a reason.
 
         Raises:
-            BrokenStreamError: no choice has come.
+            BrokenStreamError: no choice has come, or what came is more than JSON can hold.
         """
         reply = self._so_far()
         if reply is None:
@@ -87,8 +87,14 @@ class Accumulator:
     def _so_far(self) -> Reply | None:
         if not self._choices:
             return None
-        choices: Json = [choice.whole() for _, choice in sorted(self._choices.items())]
-        return reply_of({**self._rest, "choices": choices})
+        try:
+            choices: Json = [choice.whole() for _, choice in sorted(self._choices.items())]
+            return reply_of({**self._rest, "choices": choices})
+        except DecodeError as failure:
+            text, path = failure.text, failure.path
+        except RecursionError:
+            text, path = "Expected an answer nested less deeply", "$"
+        raise BrokenStreamError(text, path=path)
 
 
 def accumulate(chunks: Iterable[Response]) -> Reply:

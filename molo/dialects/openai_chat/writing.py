@@ -14,6 +14,7 @@ from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, has_place, objects, part
 from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
 from molo.dialects.wire import Json, encoded, plain
+from molo.errors import EncodeError
 from molo.history.contents import KINDS, blocks
 from molo.history.rules import COMMON, Rules
 from molo.message import (
@@ -46,17 +47,14 @@ def to_request(
     given for Rules of your own. With neither, what was read is written as it was read.
 
     Raises:
-        EncodeError: an item of the history is no message.
+        EncodeError: an item of the history is no message, or a Wire block is nested too deeply.
 
     >>> from molo import user
     >>> to_request([user("Hi")]).request
     {'messages': [{'role': 'user', 'content': 'Hi'}]}
     """
     writer = _written(history, rules, spelling, envelope)
-    messages = writer.messages
-    if writer.spelled:
-        messages = [plain(item) for item in messages]
-    return Written({"messages": messages}, tuple(writer.losses))
+    return Written({"messages": writer.plain_messages()}, tuple(writer.losses))
 
 
 def to_request_json(
@@ -126,6 +124,16 @@ class _Writer:
             self.messages.append({"role": "user", "content": self._moved})
             self._moved = []
 
+    def plain_messages(self) -> list[Json]:
+        """Give the messages as builtins alone."""
+        if not self.spelled:
+            return self.messages
+        try:
+            return [plain(item) for item in self.messages]
+        except RecursionError:
+            error = EncodeError("Expected blocks nested less deeply")
+        raise error
+
     def _restored(self, at: int, message: Message) -> dict[str, Json]:
         base = canonical(message)
         if message.provider_data is None:
@@ -191,10 +199,16 @@ class _Writer:
             return
         if isinstance(content := written.get("content"), list):
             written["content"] = [item for item in content if not _is_thinking(item)]
-        if key != "none" and message.reasoning is not None and written.get(key) is None:
+        if key == "none":
+            if message.reasoning:
+                self.lose("reasoning", at, "Expected a reply without reasoning, got one with it")
+        elif written.get(key) is None and not self._is_told(message, written):
             written[key] = message.reasoning
-        elif key == "none" and message.reasoning:
-            self.lose("reasoning", at, "Expected a reply without reasoning, got one with it")
+
+    def _is_told(self, message: Assistant, written: dict[str, Json]) -> bool:
+        """Tell whether there is no reasoning, or the sealed form of it goes back anyway."""
+        sealed = self._spelling.sealed and bool(written.get("reasoning_details"))
+        return sealed or message.reasoning is None
 
     def _respell_empty(self, message: Assistant, written: dict[str, Json]) -> None:
         spelled = self._spelling.empty_content
