@@ -432,10 +432,12 @@ NO_MESSAGES = [
 ]
 
 
-CHECKS = [json.encode, msgpack.encode, require_messages]
+every_check = pytest.mark.parametrize(
+    "check", [json.encode, msgpack.encode, require_messages], ids=["json", "msgpack", "other"]
+)
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@every_check
 @pytest.mark.parametrize(("history", "text", "path"), NO_MESSAGES)
 def test_a_history_that_holds_something_else_is_an_encode_error(check, history, text, path):
     with pytest.raises(EncodeError) as caught:
@@ -449,7 +451,7 @@ def test_a_single_message_must_be_one(codec):
         codec.encode_message([System("a")])
 
 
-@pytest.mark.parametrize("check", CHECKS)
+@every_check
 @pytest.mark.parametrize("history", [None, "abc", {}, 5, System("a"), iter(())])
 def test_a_history_that_is_no_list_or_tuple_is_a_type_error(check, history):
     with pytest.raises(TypeError, match=r"^Expected a list or tuple of messages, got "):
