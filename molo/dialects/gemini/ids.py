@@ -1,0 +1,66 @@
+"""Ids of calls where the wire has none: made up from the names, and told from others by their look.
+
+The vendor matches results to calls by name and order, and most of its models send no ids; molo's
+messages need them. An id that is made up is the tool's name and a number, `weather_0`: the n-th
+call of this tool in the history. So it is the same whenever the same history is read, it tells the
+name where only the result is at hand, and it is never sent.
+"""
+
+import re
+
+__all__ = ["Ids", "is_made_up", "named"]
+
+_MADE_UP = re.compile(r"(.+)_(?:0|[1-9][0-9]{0,4})", re.DOTALL)
+
+
+def is_made_up(id: str, name: str) -> bool:
+    """Tell whether the id of a call is one that was made up for this name."""
+    return named(id) == name
+
+
+def named(id: str) -> str | None:
+    """Give the name that an id was made up from; None for other ids."""
+    match = _MADE_UP.fullmatch(id)
+    return match[1] if match else None
+
+
+class Ids:
+    """The ids of a history that is being read, in the order of its calls and results."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, int] = {}
+        self._open: dict[str, str] = {}  # id -> name of the calls of this step without a result
+        self._step_is_over = False
+
+    def end_replies(self) -> None:
+        """Begin a new step with the next call."""
+        self._step_is_over = True
+
+    def call(self, name: str, id: str | None) -> str:
+        """Give the id of the next call; `id` is that of the wire, if it has one."""
+        if self._step_is_over:
+            self._open = {}
+            self._step_is_over = False
+        id = id or self._make_up(name)
+        self._open[id] = name
+        return id
+
+    def result(self, name: str, id: str | None) -> str:
+        """Give the id of the next result: that of the wire, or of the first call that it answers.
+
+        A result whose id no call has answers a call of its name that has none.
+        """
+        if id and self._open.pop(id, None) is not None:
+            return id
+        for open_id, open_name in self._open.items():
+            if open_name == name and (not id or is_made_up(open_id, name)):
+                del self._open[open_id]
+                return open_id
+        return id or self._make_up(name)
+
+    def _make_up(self, name: str) -> str:
+        number = self._counts.get(name, 0)
+        while (id := f"{name}_{number}") in self._open:
+            number += 1
+        self._counts[name] = number + 1
+        return id
