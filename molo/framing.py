@@ -22,14 +22,14 @@ asyncio twins move bytes between these and a stream.
 
 - A connection has one decoder, which keeps what has come of a frame. A `receive` that was broken
   off (by a timeout, a cancellation, a socket that would block) goes on in the next call.
-- `receive` never reads beyond its frame, so `select` on the stream tells the truth, and the stream
-  can be handed on. To spare system calls, feed a decoder larger pieces.
+- `receive` never reads beyond its frame, so `select` on a socket tells the truth, and a stream can
+  be handed on. To spare system calls, feed a decoder larger pieces.
 - A `FrameError` is the end of a connection: frame boundaries are lost. Whole frames in front of the
   fault come out first; from then on the decoder says the same at every use. After a `DecodeError`
   the decoder stands at the next frame: the frame was whole, its content was bad.
 - A peer that vanishes is a `FrameError`, be it by an end within a frame or by a ConnectionError.
-  Every other OSError is the caller's and passes through, and so are timeouts: silence is none of
-  this module's business.
+  Every other OSError passes through. Timeouts are the caller's: a socket's own is for each read;
+  for a deadline over the whole frame, wrap the socket as `examples/ipc.py` does.
 - Memory grows with the bytes that came, never with the length that a header declares.
 
 Source of the format, its limit and its defaults: `Builder::new` in
@@ -221,7 +221,6 @@ class FrameDecoder:
 
     def _fail(self, text: str) -> FrameError:
         self._fault = text
-        self._buffer.clear()
         return FrameError(text, offset=self._start)
 
     def _require_sound(self) -> None:

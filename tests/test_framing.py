@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from threading import Timer
 from typing import NamedTuple
 
 import pytest
@@ -302,10 +303,13 @@ def running(
 ) -> Iterator[subprocess.Popen[bytes]]:
     command = [sys.executable, str(PEER), place, job]
     with subprocess.Popen(command, buffering, stdin=stdin, stdout=stdout) as process:
+        watch = Timer(PATIENCE, process.kill)  # a pipe has no timeout: this ends it instead
+        watch.start()
         try:
             yield process
             assert process.wait(PATIENCE) in {0, -signal.SIGKILL}
         finally:
+            watch.cancel()
             process.kill()
 
 
@@ -512,6 +516,13 @@ def test_a_sender_gives_up_when_the_time_of_its_socket_is_over(sockets: Pair) ->
         send(ours, bytes(MAX_FRAME), bytes)
 
 
+def test_a_broken_connection_says_how_much_it_took(sockets: Pair) -> None:
+    ours, theirs = sockets
+    theirs.close()
+    said = "Expected to send 8 bytes, got BrokenPipeError when the stream had taken 0"
+    assert outcome(lambda: send(ours, b"four", bytes)) == said
+
+
 RESETS = {
     b"": "Expected 4 bytes of header, got 0",
     b"\0\0": "Expected 4 bytes of header, got 2",
@@ -598,6 +609,16 @@ def test_asyncio_talks_until_one_hangs_up(listen: Listen, tmp_path: Path) -> Non
     asyncio.run(talk())
 
 
+def test_asyncio_takes_nothing_that_stands_behind_the_frame() -> None:
+    async def read_both() -> tuple[bytes | None, bytes]:
+        source = asyncio.StreamReader()
+        source.feed_data(framed(b"one") + b"another protocol")
+        source.feed_eof()
+        return await receive_async(source, FrameDecoder(), bytes), await source.read()
+
+    assert asyncio.run(read_both()) == (b"one", b"another protocol")
+
+
 ASYNC_FAULTS = {
     "die_within": "Expected 100 bytes of payload, got 3 and the end of the stream",
     "send_garbage": "Expected a payload of 1 to 8388608 bytes, "
@@ -622,12 +643,18 @@ def test_asyncio_says_what_is_wrong_with_a_peer(
     asyncio.run(listen_to_it())
 
 
+SENT_IN_VAIN = (
+    r"^Expected to send 100004 bytes, got (BrokenPipe|ConnectionReset)Error "
+    r"when the stream had taken 100004$"  # asyncio takes a frame whole
+)
+
+
 @every_listener
 def test_asyncio_says_that_a_receiver_is_gone(listen: Listen, tmp_path: Path) -> None:
     async def flood() -> None:
         async with meeting("die_within", *listen(tmp_path)) as peer:
             await peer.process.wait()
-            with pytest.raises(FrameError, match="Expected to send 100004 bytes, got ") as caught:
+            with pytest.raises(FrameError, match=SENT_IN_VAIN) as caught:
                 for _ in range(1000):
                     await send_async(peer.sink, bytes(100_000), bytes)
             assert caught.value.__context__ is None
