@@ -130,7 +130,7 @@ _ADDED = frozenset(
     )
 )
 _SET_ONCE = frozenset(("id", "name", "role", "type"))
-_CONTINUED = frozenset(("text", "thinking", "reasoning.text", "reasoning.summary"))
+_CONTINUED = ("text", "thinking", "reasoning.text", "reasoning.summary")
 
 
 def _grow(whole: dict[str, _Growing], piece: dict[str, Json]) -> None:
