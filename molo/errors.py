@@ -191,7 +191,7 @@ def encode_error(failure: Exception, value: object, form: Form) -> EncodeError:
 
 # Shape: valid JSON or MessagePack that is no history.
 
-_PLACE = re.compile(r" - at (`key` in )?`(\$[^`]*)`\Z")
+_PLACE = re.compile(r" - at (`key` in )?`(\$(?:\[(?:\d+|\.\.\.)\]|\.[^.\[`]+)*)`\Z")
 _STEP = re.compile(r"\[(?:\d+|\.\.\.)\]|\.[^.\[]+")
 _SHOWN_STEP = re.compile(r"\[(?:\d+|\.\.\.)\]|\.[\w-]{1,40}")
 _UNKNOWN_FIELD = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
@@ -220,15 +220,23 @@ def _shape_error(failure: msgspec.ValidationError, raw: bytes, form: Form) -> De
 def _placed(text: str, raw: bytes, form: Form) -> tuple[str, str, bool]:
     """Split msgspec's text into what it says, the path, and whether a key is meant.
 
-    At the root msgspec names no place; then one at the end is part of an unknown field's name.
+    At the root msgspec names no place, so what looks like one at the end may be part of an unknown
+    field's name. Then only a path that the data has is one; it is told as far as that is sure.
     """
     place = _PLACE.search(text)
     if place is None:
         return text, "$", False
     path = place[2]
-    if _UNKNOWN_FIELD.match(text) and path.startswith("$.") and not _part(raw, path, form):
-        return text, "$", False
+    if _UNKNOWN_FIELD.match(text) and _is_object(raw, form):
+        sure, some_key, _ = path.partition("[...]")
+        if path == "$" or not _part(raw, sure, form):
+            return text, "$", False
+        path = sure + some_key
     return text[: place.start()], path, place[1] is not None
+
+
+def _is_object(raw: bytes, form: Form) -> bool:
+    return raw.lstrip()[:1] == b"{" if form.name == "JSON" else raw[:1] in _MAP_HEADERS
 
 
 def _shape_text(text: str, path: str, raw: bytes, form: Form) -> str:
@@ -316,7 +324,7 @@ _ESCAPES = re.compile(
     rb"|\\.",
     re.DOTALL,
 )
-_MARK = b"\xff" * len(r"\ud83d")
+_MARK = b"\xff\xfe\xfd\xfc\xfb\xfa"  # as long as an escape; none of it is UTF-8
 _CUT_PAIR = re.compile(rb"(?:\\(?:u(?:[dD](?:[c-fC-F][0-9a-fA-F]?)?)?)?)?")
 
 

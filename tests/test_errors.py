@@ -571,6 +571,12 @@ def test_half_a_pair_of_escapes_is_called_a_lone_surrogate(order, before, escape
     assert (error.text, error.path, error.offset) == (LONE, "$.content", offset)
 
 
+def test_a_lone_surrogate_behind_other_bytes_that_are_no_text():
+    data = HEAD + b'"\xff\xff\\ud83d"}]'
+    error = decode_error(json.decode, data)
+    assert (error.text, error.offset) == (LONE, len(HEAD) + 3)
+
+
 def test_the_last_low_half_is_lone_and_the_pair_is_not():
     error = decode_error(json.decode_message, HEAD[1:] + rb'"\ud83d\ude00\ude00"}')
     assert error.offset == len(HEAD[1:]) + 1 + len(r"\ud83d\ude00")
@@ -839,8 +845,9 @@ def test_no_error_shows_text_of_a_document_with_broken_bytes(document, data):
         check_silence(decode, bytes(whole))
 
 
-def test_a_field_name_at_the_root_that_looks_like_a_place_is_not_taken_for_one():
-    key = "x` - at `$.my.private.words"
+@pytest.mark.parametrize("place", ["$", "$.my.private.words", "$[0].my", "$(.my", "$.content.my"])
+def test_a_field_name_at_the_root_that_looks_like_a_place_is_not_taken_for_one(place):
+    key = f"x` - at `{place}"
     text = f"Expected known fields only, got unknown field `str` of {len(key)} characters{NEWER}"
     for decode, data in [
         (json.decode_message, to_json(system(**{key: 1}))),
