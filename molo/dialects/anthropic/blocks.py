@@ -16,9 +16,9 @@ https://platform.claude.com/docs/en/build-with-claude/vision and …/pdf-support
 import base64
 
 from molo.dialects import data_url
-from molo.dialects.blocks import verbatim
+from molo.dialects.blocks import is_verbatim
 from molo.dialects.loss import Code
-from molo.dialects.wire import Json, text
+from molo.dialects.wire import Json, parse, text
 from molo.message import Audio, ContentBlock, File, Image, Text, Wire
 
 __all__ = ["DIALECT", "read_block", "unplaced", "write_block"]
@@ -37,7 +37,7 @@ def write_block(block: ContentBlock) -> Json:
             titled: dict[str, Json] = {"title": name} if name else {}
             return {"type": "document", "source": _source(block), **titled}
         case Wire():
-            return verbatim(block, DIALECT)
+            return parse(block.data) if is_verbatim(block, DIALECT) else None
         case Audio():
             return None
 
@@ -48,7 +48,7 @@ def unplaced(block: ContentBlock) -> Code | None:
         case Text():
             return None
         case Wire():
-            return "block" if verbatim(block, DIALECT) is None else None
+            return None if is_verbatim(block, DIALECT) else "block"
         case Image() | File():
             return None if _is_typed(block) else "media_type"
         case Audio():

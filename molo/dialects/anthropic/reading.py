@@ -50,7 +50,7 @@ from molo.errors import (
 )
 from molo.message import Message, ProviderData, ToolResult
 
-__all__ = ["Request", "as_json", "from_request"]
+__all__ = ["Request", "as_json", "from_request", "read_carefully"]
 
 Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
 """A request body, or its conversation part: JSON as bytes or text, or what a parser makes of it."""
@@ -73,7 +73,7 @@ def from_request(request: Request) -> Read:
     """
     data = as_json(request)
     history = read_json(data)
-    return _careful(data) if history is None else Read(history)
+    return read_carefully(data) if history is None else Read(history)
 
 
 # --- Requests -------------------------------------------------------------------------------------
@@ -103,7 +103,8 @@ def as_json(value: Request) -> Buffer | str:
     raise error
 
 
-def _careful(data: Buffer | str) -> Read:
+def read_carefully(data: Buffer | str) -> Read:
+    """Read a request whatever it holds; raises as `from_request`."""
     try:
         body = _decode_raw(data)
     except DECODE_FAILURES as failure:
@@ -144,9 +145,9 @@ class _Reading:
     def _read_at(self, place: str, value: Json, raw: Raw) -> None:
         try:
             self._read(value, raw)
-        except (DecodeError, EncodeError) as failure:
-            error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
-        except RecursionError:
+        except DecodeError as failure:
+            error = DecodeError(failure.text, path=place + failure.path)
+        except (EncodeError, RecursionError):
             error = DecodeError("Expected a message nested less deeply", path=place)
         else:
             return

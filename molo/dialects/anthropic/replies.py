@@ -64,9 +64,7 @@ def reply_of(members: Members, inputs: list[str | None]) -> Reply:
     try:
         message = read_assistant(said, inputs)
         return Reply(message, _stop(members.get("stop_reason")), text(rest))
-    except (DecodeError, EncodeError) as failure:
-        error = DecodeError(failure.text, path="$.content")
-    except RecursionError:
+    except (EncodeError, RecursionError):
         error = DecodeError("Expected an answer nested less deeply", path="$")
     raise error
 

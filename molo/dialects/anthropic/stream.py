@@ -78,7 +78,7 @@ class Accumulator:
         reply = self._so_far()
         if reply is None:
             raise BrokenStreamError("Expected `message_start`, got a stream without one")
-        if not self._ended:
+        if not self._ended and reply.stop is None:
             raise BrokenStreamError(
                 "Expected `message_stop`, got the end of the stream", reply=reply
             )
@@ -89,6 +89,7 @@ class Accumulator:
             case "message_start":
                 self._start(expect_object(event.get("message"), "$.message"))
             case "content_block_start":
+                self._opened()
                 block = expect_object(event.get("content_block"), "$.content_block")
                 self._blocks[_index(event)] = _Block(block)
             case "content_block_delta":
@@ -118,7 +119,9 @@ class Accumulator:
     def _block(self, event: Members) -> "_Block":
         index = _index(event)
         if index not in self._blocks:
-            raise DecodeError("Expected the index of a block that has begun", path="$.index")
+            raise DecodeError(
+                "Expected the index of a block that has begun, got another", path="$.index"
+            )
         return self._blocks[index]
 
     def _update(self, event: Members) -> None:
@@ -187,6 +190,7 @@ class _Block:
         if key not in self._texts:
             start = self._members.get(key)
             self._texts[key] = [start] if isinstance(start, str) else []
+            self._members[key] = ""  # its place
         self._texts[key].append(value)
 
     def whole(self) -> tuple[Members, str | None]:

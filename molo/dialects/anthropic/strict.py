@@ -25,6 +25,7 @@ from molo.message import (
     ToolCall,
     ToolResult,
     User,
+    Wire,
 )
 
 __all__ = ["read_json"]
@@ -152,7 +153,7 @@ def _read_user(content: str | list[Text | _Result | _Media], history: list[Messa
 def _media(shape: _Media) -> ContentBlock:
     wire = msgspec.to_builtins(shape)
     block = read_block(wire)
-    if write_block(block) != wire:
+    if isinstance(block, Wire) or write_block(block) != wire:
         raise _NotCanonicalError
     return block
 

@@ -15,7 +15,7 @@ from molo.dialects.anthropic.blocks import DIALECT, unplaced
 from molo.dialects.anthropic.forms import SHELLS, canonical, parse_input, shell, unplaced_spoken
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written
-from molo.dialects.wire import Json, plain, text
+from molo.dialects.wire import Json, expect_array, expect_object, plain, text
 from molo.errors import DecodeError
 from molo.history.contents import blocks
 from molo.history.rules import ANTHROPIC, Rules
@@ -127,17 +127,17 @@ class _Writer:
         """Put a unit into the user object at hand, or into an object of its own."""
         joins = unit.join == "same" or (self._after_result and unit.join is None)
         opened, self._open = self._open, None
-        written = dict(unit.shell) if isinstance(unit.shell, dict) else {}
+        shell = expect_object(unit.shell, "")
         if isinstance(unit.value, dict):
-            written |= unit.value
-        elif isinstance(unit.value, list):
-            if opened is not None and joins and written == SHELLS["user"]:
-                opened += unit.value
-                self._open = opened
-                return
-            written["content"] = content = [*unit.value]
-            self._open = content if written.get("role") == "user" else None
-        self._messages.append(written)
+            self._messages.append({**shell, **unit.value})
+            return
+        blocks = expect_array(unit.value, "")
+        if opened is not None and joins and shell == SHELLS["user"]:
+            opened += blocks
+        else:
+            opened = [*blocks]
+            self._messages.append({**shell, "content": opened})
+        self._open = opened if shell.get("role") == "user" else None
 
     def _name_losses(self, at: int, message: Message) -> None:
         spoken = isinstance(message, Assistant)
