@@ -1197,6 +1197,19 @@ def test_a_stream_without_a_beginning_gives_nothing(events, error):
     assert caught.value.reply is None
 
 
+def test_a_stream_nested_too_deeply_is_broken():
+    deep = '{"a":' * 600 + "1" + "}" * 600
+    accumulator = anthropic.Accumulator()
+    accumulator.feed(start())
+    block = f'{{"type":"text","text":"a","odd":{deep}}}'
+    accumulator.feed(f'{{"type":"content_block_start","index":0,"content_block":{block}}}')
+    with pytest.raises(BrokenStreamError, match="nested"):
+        accumulator.reply()
+    with pytest.raises(BrokenStreamError, match="overloaded") as caught:
+        accumulator.feed({"type": "error", "error": {"type": "overloaded_error"}})
+    assert caught.value.reply is None
+
+
 def test_the_cost_of_a_stream_is_linear_in_its_length():
     def seconds(count):
         stream = [*SAID, begin(1, call()), *pieces(1, '{"a":"', *["b"] * count, '"}')]

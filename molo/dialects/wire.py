@@ -9,7 +9,8 @@ path from the message on, and whoever holds the message's own place puts it in f
 """
 
 import math
-from typing import TypeAlias
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -27,6 +28,7 @@ from molo.errors import (
 __all__ = [
     "Json",
     "Number",
+    "as_json",
     "encoded",
     "expect_array",
     "expect_object",
@@ -35,6 +37,7 @@ __all__ = [
     "parse",
     "plain",
     "spelled",
+    "string",
     "text",
 ]
 
@@ -135,6 +138,35 @@ def spelled(data: Buffer | str, *path: str | int) -> str:
         else:
             data = msgspec.json.decode(data, type=dict[str, msgspec.Raw])[step]
     return data if isinstance(data, str) else bytes(data).decode()
+
+
+def as_json(value: Buffer | str | Mapping[str, Any] | list[Any]) -> Buffer | str:
+    """Give JSON as it is, and what a parser made of it as JSON again.
+
+    Raises:
+        DecodeError: the value is not what JSON can hold.
+
+    >>> as_json(b'{"n": 0.10}'), as_json({"n": 0.1})
+    (b'{"n": 0.10}', '{"n":0.1}')
+    """
+    if isinstance(value, bytes | bytearray | memoryview | str):
+        return value
+    try:
+        return text(value if isinstance(value, list) else dict(value))
+    except EncodeError as failure:
+        error = DecodeError(failure.text, path=failure.path)
+    raise error
+
+
+def string(value: Json) -> str:
+    """Make text of what should be text: nothing of null, of others their JSON.
+
+    >>> string("Hi"), string(None), string({"n": 1})
+    ('Hi', '', '{"n":1}')
+    """
+    if isinstance(value, str):
+        return value
+    return "" if value is None else text(value)
 
 
 def expect_object(value: Json, path: str) -> dict[str, Json]:

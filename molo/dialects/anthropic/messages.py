@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from molo.dialects.anthropic.blocks import DIALECT, read_block
 from molo.dialects.anthropic.forms import SHELLS, UNSIGNED, canonical, canonical_reply, shell
 from molo.dialects.delta import Join, Unit, keep
-from molo.dialects.wire import Json, expect_object, text
+from molo.dialects.wire import Json, expect_object, string, text
 from molo.errors import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
@@ -66,17 +66,10 @@ def _kept(message: M, wire: Unit) -> M:
     return message if data is None else replace(message, provider_data=data)
 
 
-def _string(value: Json) -> str:
-    """Make text of what should be text: nothing of null, of others their JSON."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else text(value)
-
-
 def _paragraphs(content: Json) -> tuple[str, tuple[ContentBlock, ...]]:
     """Split the content of a System or a result into its text and what is no text."""
     if not isinstance(content, list):
-        return _string(content), ()
+        return string(content), ()
     blocks = _blocks(content)
     texts = [block.text for block in blocks if isinstance(block, Text)]
     return "\n".join(texts), tuple([block for block in blocks if not isinstance(block, Text)])
@@ -104,7 +97,7 @@ def read_system(members: Members, join: Join | None) -> System:
 def read_bare_user(members: Members, join: Join | None) -> User:
     """Read the object of a user whose content is no array."""
     content = members.get("content")
-    said = () if content is None else (Text(_string(content)),)
+    said = () if content is None else (Text(string(content)),)
     return _kept(User(said), _unit(members, join))
 
 
@@ -141,7 +134,7 @@ def _result(block: Members) -> ToolResult:
     content, attachments = _paragraphs(block.get("content"))
     is_error = block.get("is_error") is True
     return ToolResult(
-        _string(block["tool_use_id"]), content, is_error=is_error, attachments=attachments
+        string(block["tool_use_id"]), content, is_error=is_error, attachments=attachments
     )
 
 
@@ -156,7 +149,7 @@ def read_assistant(members: Members, inputs: Sequence[str | None] = ()) -> Assis
     """
     unit = _unit(members)
     if not isinstance(unit.value, list):
-        return _kept(Assistant(_string(members.get("content"))), unit)
+        return _kept(Assistant(string(members.get("content"))), unit)
     reply = _Reply()
     for block, given in zip_longest(unit.value, inputs):
         reply.take(block, given)

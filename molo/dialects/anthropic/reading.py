@@ -37,7 +37,7 @@ from molo.dialects.anthropic.messages import (
 from molo.dialects.anthropic.strict import read_json
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, expect_object, expect_text, parse, text
+from molo.dialects.wire import Json, as_json, expect_object, expect_text, parse
 from molo.errors import (
     DECODE_FAILURES,
     Buffer,
@@ -50,7 +50,7 @@ from molo.errors import (
 )
 from molo.message import Message, ProviderData, ToolResult
 
-__all__ = ["Request", "as_json", "from_request", "read_carefully"]
+__all__ = ["Request", "from_request", "read_carefully"]
 
 Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
 """A request body, or its conversation part: JSON as bytes or text, or what a parser makes of it."""
@@ -86,21 +86,6 @@ class _Body(Struct):
 
 _decode_raw = msgspec.json.Decoder(_Body | list[Raw]).decode
 _FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
-
-
-def as_json(value: Request) -> Buffer | str:
-    """Give JSON as it is, and what a parser made of it as JSON again.
-
-    Raises:
-        DecodeError: the value is not what JSON can hold.
-    """
-    if isinstance(value, bytes | bytearray | memoryview | str):
-        return value
-    try:
-        return text(value if isinstance(value, list) else dict(value))
-    except EncodeError as failure:
-        error = DecodeError(failure.text, path=failure.path)
-    raise error
 
 
 def read_carefully(data: Buffer | str) -> Read:

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from molo.dialects.anthropic.messages import Members, inputs_of, read_assistant
-from molo.dialects.anthropic.reading import as_json
 from molo.dialects.loss import Reply, Stop
-from molo.dialects.wire import Json, expect_object, parse, text
+from molo.dialects.wire import Json, as_json, expect_object, parse, text
 from molo.errors import Buffer, DecodeError, EncodeError, identified
 
 __all__ = ["Response", "error_of", "from_response", "reply_of"]

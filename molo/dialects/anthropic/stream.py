@@ -19,10 +19,9 @@ https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11
 from collections.abc import Iterable
 
 from molo.dialects.anthropic.messages import Members
-from molo.dialects.anthropic.reading import as_json
 from molo.dialects.anthropic.replies import Response, error_of, reply_of
 from molo.dialects.loss import BrokenStreamError, Reply
-from molo.dialects.wire import Json, expect_array, expect_object, kind, parse
+from molo.dialects.wire import Json, as_json, expect_array, expect_object, kind, parse
 from molo.errors import DecodeError
 
 __all__ = ["Accumulator", "accumulate"]
@@ -75,14 +74,18 @@ class Accumulator:
         Raises:
             BrokenStreamError: the answer has not come to its end; its `reply` is what has come.
         """
-        reply = self._so_far()
-        if reply is None:
+        if self._message is None:
             raise BrokenStreamError("Expected `message_start`, got a stream without one")
-        if not self._ended and reply.stop is None:
-            raise BrokenStreamError(
-                "Expected `message_stop`, got the end of the stream", reply=reply
-            )
-        return reply
+        try:
+            reply = self._whole(self._message)
+        except DecodeError as failure:
+            error = BrokenStreamError(failure.text, path=failure.path)
+        else:
+            if self._ended or reply.stop is not None:
+                return reply
+            text = "Expected `message_stop`, got the end of the stream"
+            error = BrokenStreamError(text, reply=reply)
+        raise error
 
     def _take(self, event: Members) -> None:
         match event.get("type"):
@@ -137,11 +140,15 @@ class Accumulator:
                 message[key] = value
 
     def _so_far(self) -> Reply | None:
-        if self._message is None:
+        try:
+            return self._whole(self._message) if self._message is not None else None
+        except DecodeError:
             return None
+
+    def _whole(self, message: Members) -> Reply:
         wholes = [block.whole() for _, block in sorted(self._blocks.items())]
         content: list[Json] = [members for members, _ in wholes]
-        return reply_of({**self._message, "content": content}, [given for _, given in wholes])
+        return reply_of({**message, "content": content}, [given for _, given in wholes])
 
 
 def accumulate(chunks: Iterable[Response]) -> Reply:
