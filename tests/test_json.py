@@ -126,7 +126,7 @@ def outcome(read, data):
         return error.text, error.path
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(near_histories)
 @example([{"role": "it's\n"}])
 @example([{"role": None}])
@@ -188,7 +188,7 @@ def test_what_encode_writes_validates(history):
     VALIDATOR.validate(json.to_builtins(history))
 
 
-@settings(max_examples=400)
+@settings(max_examples=200)
 @given(near_histories)
 def test_the_schema_accepts_what_from_builtins_accepts_and_nothing_else(obj):
     accepted = not isinstance(outcome(json.from_builtins, obj), tuple)
