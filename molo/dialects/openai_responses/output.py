@@ -1,0 +1,137 @@
+"""Runs of output items read into replies, with care.
+
+Decisions:
+
+- The content is the text (and refusals) of the messages: parts are joined by nothing, messages by
+  a blank line, for commentary and answer are paragraphs of one reply.
+- The reasoning is what the reasoning items say: their `content`, or else their `summary`, joined
+  by blank lines; `""` where they say nothing, as those do that are encrypted.
+- Calls that the client has to answer are calls, whatever their kind. The input of a custom tool,
+  free text, becomes the arguments `{"input": "…"}`; of other kinds what they hold becomes its JSON
+  text, and the kind the name: `local_shell`, `computer`. A call whose output stands in the same
+  run was answered by the vendor, and is none.
+- Images that the model made are attachments.
+- All else stands in the delta. So what the model did with the vendor's own tools goes back with its
+  reasoning items or, in a message that was edited, not at all; the vendor refuses one without the
+  other.
+"""
+
+from collections import deque
+from typing import Literal, TypeAlias
+
+from molo.dialects.openai_responses.forms import with_delta
+from molo.dialects.openai_responses.items import (
+    ARGUMENTS,
+    OUTPUTS,
+    Members,
+    is_call,
+    string,
+    texts_of,
+    type_of,
+)
+from molo.dialects.openai_responses.source import Spell
+from molo.dialects.wire import text
+from molo.message import Assistant, ContentBlock, Image, ToolCall
+
+__all__ = ["read_output"]
+
+_Slot: TypeAlias = Literal["reasoning", "image", "message", "call", "other"]
+
+
+def read_output(items: list[Members], spell: Spell) -> Assistant:
+    """Read a run of output items as one reply; `spell` knows the JSON of their values."""
+    slots = _slots(items)
+    thoughts: list[str] = []
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    images: list[ContentBlock] = []
+    for index, slot in enumerate(slots):
+        item = items[index]
+        match slot:
+            case "reasoning":
+                thoughts.append(_thought(item))
+            case "image":
+                images.append(_image(item))
+            case "message":
+                texts.append("".join(texts_of(item.get("content"))))
+            case "call":
+                calls.append(_call(item, index, spell))
+            case "other":
+                pass
+    message = Assistant(
+        _paragraphs(texts),
+        _paragraphs(thoughts) if thoughts else None,
+        tuple(calls),
+        attachments=tuple(images),
+    )
+    return with_delta(message, [*items], sealed=bool(thoughts), order=_order(message, slots))
+
+
+def _slots(items: list[Members]) -> list[_Slot]:
+    """Tell what each item of a run becomes."""
+    slots: list[_Slot] = [_slot(item) for item in items]
+    answered = [item.get("call_id") for item in items if type_of(item) in OUTPUTS]
+    for index, item in enumerate(items if answered else ()):
+        if slots[index] == "call" and item.get("call_id") in answered:
+            slots[index] = "other"
+    return slots
+
+
+def _slot(item: Members) -> _Slot:
+    kind = item.get("type")
+    if item.get("role") == "assistant":
+        return "message"
+    if kind == "reasoning":
+        return "reasoning"
+    if kind == "image_generation_call" and item.get("result"):
+        return "image"
+    return "call" if is_call(item) else "other"
+
+
+def _order(message: Assistant, slots: list[_Slot]) -> list[int | None] | None:
+    """Give the index of each item in the canonical form, None where it has none there.
+
+    None for all where the items are the canonical ones, in their order.
+    """
+    counts: dict[_Slot, int] = {
+        "reasoning": int(message.reasoning is not None),
+        "image": len(message.attachments),
+        "message": int(bool(message.content or not message.tool_calls)),
+        "call": len(message.tool_calls),
+        "other": 0,
+    }
+    canonical = [slot for slot, count in counts.items() for _ in range(count)]
+    if slots == canonical:
+        return None
+    left = {
+        slot: deque(at for at, other in enumerate(canonical) if other == slot) for slot in counts
+    }
+    return [left[slot].popleft() if left[slot] else None for slot in slots]
+
+
+def _paragraphs(texts: list[str]) -> str:
+    return "\n\n".join(filter(None, texts))
+
+
+def _thought(item: Members) -> str:
+    return _paragraphs(texts_of(item.get("content"))) or _paragraphs(texts_of(item.get("summary")))
+
+
+def _image(item: Members) -> Image:
+    format = item.get("output_format")
+    subtype = format if isinstance(format, str) else "png"
+    return Image(url=f"data:image/{subtype};base64,{string(item.get('result'))}")
+
+
+def _call(item: Members, index: int, spell: Spell) -> ToolCall:
+    kind = type_of(item)
+    name = item.get("name") if "name" in item else kind.removesuffix("_call")
+    return ToolCall(string(item.get("call_id")), string(name), _arguments(item, index, spell))
+
+
+def _arguments(item: Members, index: int, spell: Spell) -> str:
+    key = next((key for key in ARGUMENTS[type_of(item)] if key in item), "")
+    value = item.get(key)
+    if key == "input":
+        return text({key: value})
+    return string(value) if value is None or isinstance(value, str) else spell(index, key)

@@ -1,0 +1,193 @@
+"""Requests read into histories: the strict way where it goes, else run by run, with care.
+
+The careful path takes any object with a role, a type or an id for an item. What it understands
+becomes a field; the difference between the message's canonical form and the wire is kept as a
+delta, so nothing is refused for being unknown. Decisions:
+
+- A run of items that are part of a reply is one Assistant (`output`); every other item is a
+  message. Which items they are stands in `items`.
+- Content parts of a System and of a result are joined by line ends.
+- Of the outputs of other tools than functions, what a shell wrote is text, a screenshot is an
+  image, and whatever else is no text becomes its JSON.
+- `instructions` are a System in front of the items (`envelope`).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Struct
+
+from molo.dialects.loss import Read
+from molo.dialects.openai_responses import strict
+from molo.dialects.openai_responses.envelope import Body, opened
+from molo.dialects.openai_responses.forms import DIALECT, with_delta
+from molo.dialects.openai_responses.items import (
+    OUTPUTS,
+    Members,
+    Part,
+    objects_of,
+    part_of,
+    string,
+    texts_of,
+    type_of,
+)
+from molo.dialects.openai_responses.output import read_output
+from molo.dialects.openai_responses.source import Given, Spell, as_json, spelling
+from molo.dialects.wire import Json, Number, text
+from molo.errors import DECODE_FAILURES, Buffer, DecodeError, EncodeError, Form, decode_error
+from molo.message import ContentBlock, File, Image, Message, System, Text, ToolResult, User, Wire
+
+__all__ = ["from_request"]
+
+
+def from_request(request: Given) -> Read:
+    """Read a request body, or its `input` items, given as JSON bytes or text or as dicts and lists.
+
+    What else the body holds (`model`, `tools`, `previous_response_id`, parameters) is no part of
+    the conversation and stays with the caller. Of bytes, arguments given as objects keep their
+    text to the letter, and all numbers their spelling.
+
+    Raises:
+        DecodeError: no JSON, or no conversation; `path` says where.
+
+    >>> body = {"instructions": "Be brief.", "input": [{"role": "user", "content": "Hi"}]}
+    >>> [message.content for message in from_request(body).history]
+    ['Be brief.', (Text(text='Hi'),)]
+    """
+    data = as_json(request)
+    return opened(strict.read(data) or _read_with_care(data))
+
+
+# --- Requests -------------------------------------------------------------------------------------
+
+
+class _Loose(Struct):
+    input: Any = UNSET
+    instructions: Any = UNSET
+
+
+_decode = msgspec.json.Decoder(_Loose | list[Any], float_hook=Number).decode
+_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
+
+
+def _read_with_care(data: Buffer | str) -> Body:
+    try:
+        body = _decode(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _FORM)
+    else:
+        if isinstance(body, list):
+            return Body(_read_all(body, "$", spelling(data)), UNSET)
+        return _read_body(body, data)
+    raise error
+
+
+def _read_body(body: _Loose, data: Buffer | str) -> Body:
+    given, instructions = body.input, body.instructions
+    if given is UNSET and instructions is UNSET:
+        raise DecodeError("Expected field `input`, got an object without it", path="$")
+    if given is UNSET or given is None or isinstance(given, str):
+        return Body(given, instructions)
+    return Body(_read_all(given, "$.input", spelling(data, "input")), instructions)
+
+
+def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
+    items = objects_of(values, place)
+    parts: list[Part] = [_part_at(f"{place}[{at}]", item) for at, item in enumerate(items)]
+    return [
+        _read_at(f"{place}[{start}]", parts[start], items[start:stop], _from(start, spell))
+        for start, stop in _runs(parts)
+    ]
+
+
+def _part_at(place: str, item: Members) -> Part:
+    try:
+        return part_of(item)
+    except DecodeError as failure:
+        error = DecodeError(failure.text, path=place + failure.path)
+    raise error
+
+
+def _runs(parts: list[Part]) -> Iterator[tuple[int, int]]:
+    """Cut items into those of one message each: a run that is a reply, or one of any other kind."""
+    start = 0
+    for at, part in enumerate(parts):
+        if part != "reply" or at + 1 == len(parts) or parts[at + 1] != "reply":
+            yield start, at + 1
+            start = at + 1
+
+
+def _from(start: int, spell: Spell) -> Spell:
+    return lambda index, key: spell(start + index, key)
+
+
+def _read_at(place: str, part: Part, items: list[Members], spell: Spell) -> Message:
+    try:
+        return read_output(items, spell) if part == "reply" else _READERS[part](items[0])
+    except (EncodeError, RecursionError):  # of JSON there is no other reason
+        error = DecodeError("Expected an item nested less deeply", path=place)
+    raise error
+
+
+# --- Messages -------------------------------------------------------------------------------------
+
+
+def _system(item: Members) -> System:
+    return with_delta(System("\n".join(texts_of(item.get("content")))), [item])
+
+
+def _user(item: Members) -> User:
+    return with_delta(User(tuple(_blocks(item.get("content")))), [item])
+
+
+def _result(item: Members) -> ToolResult:
+    id = item.get("call_id") if "call_id" in item else item.get("id")  # local_shell_call_output
+    blocks = _blocks(item.get(OUTPUTS[type_of(item)]))
+    texts = [block.text for block in blocks if isinstance(block, Text)]
+    others = tuple([block for block in blocks if not isinstance(block, Text)])
+    return with_delta(ToolResult(string(id), "\n".join(texts), attachments=others), [item])
+
+
+_READERS: Mapping[Part, Callable[[Members], Message]] = {
+    "system": _system,
+    "user": _user,
+    "result": _result,
+}
+
+
+# --- Content --------------------------------------------------------------------------------------
+
+
+def _blocks(content: Json) -> list[ContentBlock]:
+    match content:
+        case None:
+            return []
+        case list():
+            return [_block(part) for part in content]
+        case {"type": "computer_screenshot"}:
+            return [_block(content)]
+        case _:
+            return [Text(string(content))]
+
+
+def _block(part: Json) -> ContentBlock:
+    match part:
+        case {"type": "input_text" | "output_text" | "text", "text": str(words)}:
+            return Text(words)
+        case {"stdout": str(output), "stderr": str(errors)}:
+            return Text(output + errors)
+        case {"type": "input_image" | "computer_screenshot", "image_url": str(url)}:
+            return Image(url=url)
+        case {"type": "input_file", "file_data": str(url), "filename": str(name)} if _is_data(url):
+            return File(url=url, name=name)
+        case {"type": "input_file", "file_data": str(url)} if _is_data(url):
+            return File(url=url)
+        case {"type": "input_file", "file_url": str(url)}:
+            return File(url=url)
+        case _:
+            return Wire(DIALECT, text(part))
+
+
+def _is_data(url: str) -> bool:
+    return url.startswith("data:")
