@@ -365,6 +365,32 @@ def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, message):
     assert written([message]) == {"input": wire}
 
 
+@pytest.mark.parametrize(
+    "wire",
+    [
+        [{**CALL, "output": "x"}],
+        [{**CALL, "role": "user"}],
+        [{"type": "function_call", "call_id": "c1", "name": "f"}],
+        [{"type": "function_call_output", "call_id": "c1"}],
+        [{"type": "function_call_output", "call_id": "c1", "output": "x", "name": "f"}],
+        [{"type": "function_call_output", "call_id": "c1", "output": "x", "role": "user"}],
+        [{"role": "user", "content": "x", "call_id": "c1"}],
+        [{"role": "user", "content": "x", "output": "x"}],
+        [{"role": "user", "content": [TEXT]}],
+        [{"role": "user"}],
+        [{"role": "system", "content": [TEXT, TEXT]}],
+        [{"role": "assistant", "content": [TEXT, TEXT]}],
+        [{"role": "assistant", "content": ""}, CALL],
+        [CALL, SAID],
+        [SAID, SAID],
+    ],
+)
+def test_what_the_writer_would_write_in_another_way_takes_the_careful_path(wire):
+    assert strict.read(json.dumps(wire)) is None
+    assert written([read_one(*wire)]) == {"input": wire}
+    assert read_one(*wire).provider_data is not None
+
+
 CAREFUL = [
     # canonical, but not for the strict path
     ({"role": "user", "content": [PDF]}, User((File(url=PDF["file_data"], name="a"),))),
@@ -701,8 +727,8 @@ def test_arguments_that_are_objects_keep_their_text_to_the_letter(arguments):
         assert read.history[0].tool_calls == found
         again = openai_responses.to_request_json(read.history)
         assert spelled(again)["input"] == spelled(f"[{before},{item}]")
-    reply = openai_responses.from_response(f'{{"output":[{before},{item}]}}')
-    assert reply.message.tool_calls == found
+    reply = openai_responses.from_response(f'{{"output":[{before},{item},{item}]}}')
+    assert reply.message.tool_calls == found * 2
 
 
 def test_numbers_keep_their_spelling_in_json_and_are_floats_in_dicts():
@@ -774,13 +800,15 @@ def test_builtins_that_json_cannot_hold_are_refused(value, path):
 @pytest.mark.parametrize("item", ['"role":"user","content":"a"', '"type":"reasoning"'])
 def test_deep_nesting_is_read_or_refused(depth, item):
     items = f'[{{{item},"odd":' + "[" * depth + "]" * depth + "}]"
-    try:
-        history = openai_responses.from_request(items).history
-        reply = openai_responses.from_response(f'{{"output":{items}}}')
-    except DecodeError:
-        return
-    assert openai_responses.to_request_json(history).decode() == f'{{"input":{items}}}'
-    assert openai_responses.to_request_json([reply.message]).decode() == f'{{"input":{items}}}'
+    for read in (
+        lambda: openai_responses.from_request(items).history,
+        lambda: [openai_responses.from_response(f'{{"output":{items}}}').message],
+    ):
+        try:
+            history = read()
+        except DecodeError:
+            continue
+        assert openai_responses.to_request_json(history).decode() == f'{{"input":{items}}}'
 
 
 # --- Any shape ------------------------------------------------------------------------------------

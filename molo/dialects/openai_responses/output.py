@@ -17,7 +17,7 @@ Decisions:
 """
 
 from collections import deque
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from molo.dialects.openai_responses.forms import with_delta
 from molo.dialects.openai_responses.items import (
@@ -31,38 +31,26 @@ from molo.dialects.openai_responses.items import (
 )
 from molo.dialects.openai_responses.source import Spell
 from molo.dialects.wire import text
-from molo.message import Assistant, ContentBlock, Image, ToolCall
+from molo.message import Assistant, Image, ToolCall
 
 __all__ = ["read_output"]
 
 _Slot: TypeAlias = Literal["reasoning", "image", "message", "call", "other"]
+_SLOTS: tuple[_Slot, ...] = get_args(_Slot)  # in the order of the canonical form
 
 
 def read_output(items: list[Members], spell: Spell) -> Assistant:
     """Read a run of output items as one reply; `spell` knows the JSON of their values."""
     slots = _slots(items)
-    thoughts: list[str] = []
-    texts: list[str] = []
-    calls: list[ToolCall] = []
-    images: list[ContentBlock] = []
+    at: dict[_Slot, list[int]] = {slot: [] for slot in _SLOTS}
     for index, slot in enumerate(slots):
-        item = items[index]
-        match slot:
-            case "reasoning":
-                thoughts.append(_thought(item))
-            case "image":
-                images.append(_image(item))
-            case "message":
-                texts.append("".join(texts_of(item.get("content"))))
-            case "call":
-                calls.append(_call(item, index, spell))
-            case "other":
-                pass
+        at[slot].append(index)
+    thoughts = [_thought(items[index]) for index in at["reasoning"]]
     message = Assistant(
-        _paragraphs(texts),
+        _paragraphs(["".join(texts_of(items[index].get("content"))) for index in at["message"]]),
         _paragraphs(thoughts) if thoughts else None,
-        tuple(calls),
-        attachments=tuple(images),
+        tuple([_call(items[index], index, spell) for index in at["call"]]),
+        attachments=tuple([_image(items[index]) for index in at["image"]]),
     )
     return with_delta(message, [*items], sealed=bool(thoughts), order=_order(message, slots))
 
@@ -93,18 +81,18 @@ def _order(message: Assistant, slots: list[_Slot]) -> list[int | None] | None:
 
     None for all where the items are the canonical ones, in their order.
     """
-    counts: dict[_Slot, int] = {
-        "reasoning": int(message.reasoning is not None),
-        "image": len(message.attachments),
-        "message": int(bool(message.content or not message.tool_calls)),
-        "call": len(message.tool_calls),
-        "other": 0,
-    }
-    canonical = [slot for slot, count in counts.items() for _ in range(count)]
+    counts = (
+        int(message.reasoning is not None),
+        len(message.attachments),
+        int(bool(message.content or not message.tool_calls)),
+        len(message.tool_calls),
+        0,
+    )
+    canonical = [slot for slot, count in zip(_SLOTS, counts, strict=True) for _ in range(count)]
     if slots == canonical:
         return None
     left = {
-        slot: deque(at for at, other in enumerate(canonical) if other == slot) for slot in counts
+        slot: deque(at for at, other in enumerate(canonical) if other == slot) for slot in _SLOTS
     }
     return [left[slot].popleft() if left[slot] else None for slot in slots]
 
