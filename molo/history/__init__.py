@@ -1,4 +1,4 @@
-"""Pure functions over histories: their structure, what vendors accept, check and repair.
+"""Pure functions over histories: structure, check and repair, reasoning, size, text.
 
 A history is any sequence of messages. No function touches its input; a history that comes out is
 a new list of, where possible, the same objects. Everything takes time linear in the history, and
@@ -27,6 +27,7 @@ call's step is **misplaced**, a second one for the same call is a **duplicate**,
 
 from molo.history.arguments import RAW_ARGUMENTS
 from molo.history.problems import Code, Problem, check, ensure
+from molo.history.reasoning import split_think_tags, strip_reasoning
 from molo.history.repairs import (
     NO_CONTENT,
     SYNTHESIZED_RESULT,
@@ -54,6 +55,8 @@ from molo.history.rules import (
     Rules,
 )
 from molo.history.structure import Pair, Pairing, Step, Turn, pair, steps, turns
+from molo.history.text import digest, map_text
+from molo.history.window import Trimmed, estimate_tokens, trim
 
 __all__ = [
     "ANTHROPIC",
@@ -83,11 +86,18 @@ __all__ = [
     "Repaired",
     "Rules",
     "Step",
+    "Trimmed",
     "Turn",
     "check",
+    "digest",
     "ensure",
+    "estimate_tokens",
+    "map_text",
     "pair",
     "repair",
+    "split_think_tags",
     "steps",
+    "strip_reasoning",
+    "trim",
     "turns",
 ]

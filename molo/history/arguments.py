@@ -25,9 +25,10 @@ _skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through val
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _decode_key = msgspec.json.Decoder(str).decode
 
-_STRING = r'"(?:[^"\\]|\\.)*+"'
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NOT_FINITE = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
 _BRACKET = re.compile(rf"{_STRING}|([\[{{])|([\]}}])", re.DOTALL)
+_KEY_END = re.compile(r'"\s*:')
 _MEMBER = re.compile(rf"({_STRING})\s*:|{_STRING}|([{{}}])", re.DOTALL)
 
 
@@ -83,7 +84,7 @@ def _nesting(text: str) -> int:
 
 def _repeats_key(text: str) -> bool:
     """Tell whether an object in this valid JSON has a key twice."""
-    if text.count(":") == len(_members(text)):  # no object inside, and no key repeated
+    if len(_KEY_END.findall(text)) == len(_members(text)):  # none inside, and none repeated
         return False
     outer: list[set[str]] = []
     keys: set[str] = set()

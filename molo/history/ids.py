@@ -14,7 +14,7 @@ from molo.history.rules import Rules
 from molo.history.structure import Pair
 from molo.message import Assistant, Message
 
-__all__ = ["IdFault", "IdSpace", "Scope", "id_space", "scopes"]
+__all__ = ["IdFault", "IdSpace", "Scope", "are_distinct", "id_space", "scopes"]
 
 IdFault = Literal["id_empty", "id_length", "id_chars", "id_repeated", "id_space"]
 
@@ -40,6 +40,21 @@ def id_space(rules: Rules) -> IdSpace:
     return IdSpace(rules.id_chars, chars, shortest, rules.id_max, size)
 
 
+def are_distinct(ids: Sequence[str], space: IdSpace) -> bool:
+    """Tell whether these ids are legal and differ, as they mostly do: then no scope matters."""
+    return len(set(ids)) == len(ids) and not any(_form_fault(id, space) for id in ids)
+
+
+def _form_fault(id: str, space: IdSpace) -> IdFault | None:
+    if not id:
+        return "id_empty"
+    if len(id) < space.shortest or (space.longest is not None and len(id) > space.longest):
+        return "id_length"
+    if space.alphabet != "any" and not is_written_in(id, space.alphabet):
+        return "id_chars"
+    return None
+
+
 class Scope:
     """The ids given out so far in one step, or in one history."""
 
@@ -52,7 +67,7 @@ class Scope:
 
     def take(self, id: str) -> IdFault | None:
         """Give out an id, or say why it cannot be."""
-        fault = self._fault(id)
+        fault = _form_fault(id, self._space) or ("id_repeated" if id in self._given else None)
         if fault is None:
             self._give(id)
         elif self._made == self._space.size:
@@ -67,18 +82,6 @@ class Scope:
         new = self._numbered(id) or self._next_free()
         self._give(new)
         return new
-
-    def _fault(self, id: str) -> IdFault | None:
-        space = self._space
-        if not id:
-            return "id_empty"
-        if len(id) < space.shortest or (space.longest is not None and len(id) > space.longest):
-            return "id_length"
-        if not is_written_in(id, space.alphabet):
-            return "id_chars"
-        if id in self._given:
-            return "id_repeated"
-        return None
 
     def _give(self, id: str) -> None:
         self._given.add(id)

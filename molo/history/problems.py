@@ -14,10 +14,10 @@ from molo.errors import HistoryError
 from molo.history.alphabets import is_written_in
 from molo.history.arguments import arguments_fault
 from molo.history.contents import KINDS, block_rule, blocks, is_empty, is_sealed, text_rule
-from molo.history.ids import Scope, id_space, scopes
-from molo.history.rules import COMMON, Role, Rules
+from molo.history.ids import Scope, are_distinct, id_space, scopes
+from molo.history.rules import BLOCK_KINDS, COMMON, Role, Rules
 from molo.history.structure import Pair, Pairing, pair
-from molo.history.surrogates import is_encodable
+from molo.history.surrogates import unencodable
 from molo.message import (
     Assistant,
     Message,
@@ -267,6 +267,8 @@ def _results_order(view: _View) -> Iterator[Problem]:
 
 def _ids(view: _View) -> Iterator[Problem]:
     space = id_space(view.rules)
+    if are_distinct([asked.call.id for asked in view.pairing.pairs], space):
+        return
     for asked_together in scopes(view.history, view.pairing.pairs, view.rules):
         scope = Scope(space)
         for asked in asked_together:
@@ -329,11 +331,8 @@ def _final_blank(view: _View) -> Iterator[Problem]:
 
 
 def _encoding(view: _View) -> Iterator[Problem]:
-    if is_encodable(view.history):
-        return
-    for at, message in enumerate(view.history):
-        if not is_encodable(message):
-            yield _at("text_not_utf8", at)
+    for at in unencodable(view.history):
+        yield _at("text_not_utf8", at)
 
 
 # Reasoning
@@ -402,7 +401,7 @@ def _has_calls(message: Message) -> bool:
 def _block_kinds(view: _View) -> Iterator[Problem]:
     rules = view.rules
     taken = (rules.user_blocks, rules.assistant_blocks, rules.result_blocks)
-    if not rules.dialect and all(len(set(kinds)) == len(KINDS) for kinds in taken):
+    if not rules.dialect and taken == (BLOCK_KINDS, BLOCK_KINDS, BLOCK_KINDS):
         return
     for at, message in enumerate(view.history):
         for part, block in enumerate(blocks(message)):

@@ -10,9 +10,9 @@ own are made from a constant:
 To add a rule: a field here, a checker in `problems`, and what mends it in `repairs` if anything
 does.
 
-Sources stand beside the values. A rule never contradicts a request that a vendor was recorded to
-accept. "quoted" marks a vendor's error that was read in a public issue, not on the vendor's pages.
-All were read in 2026-11.
+Sources stand beside the values; all were read in 2026-11. "The error" is a vendor's own text,
+quoted in a public issue. "Recorded" is what a recorded request held and the vendor accepted (or
+refused, where it says 400); no rule contradicts that.
 """
 
 from typing import Literal
@@ -24,6 +24,7 @@ from molo.history.alphabets import Alphabet
 
 __all__ = [
     "ANTHROPIC",
+    "BLOCK_KINDS",
     "CEREBRAS",
     "COMMON",
     "DEEPSEEK",
@@ -47,7 +48,7 @@ Role = Literal["system", "user", "assistant", "tool"]
 BlockKind = Literal["text", "image", "audio", "file", "wire"]
 
 _ROLES: tuple[Role, ...] = ("system", "user", "assistant", "tool")
-_KINDS: tuple[BlockKind, ...] = ("text", "image", "audio", "file", "wire")
+BLOCK_KINDS: tuple[BlockKind, ...] = ("text", "image", "audio", "file", "wire")
 
 
 class Rules(
@@ -128,9 +129,9 @@ class Rules(
     """Reasoning is taken only along with the vendor's sealed data (signatures)."""
 
     # Kinds of blocks
-    user_blocks: tuple[BlockKind, ...] = _KINDS
-    assistant_blocks: tuple[BlockKind, ...] = _KINDS
-    result_blocks: tuple[BlockKind, ...] = _KINDS
+    user_blocks: tuple[BlockKind, ...] = BLOCK_KINDS
+    assistant_blocks: tuple[BlockKind, ...] = BLOCK_KINDS
+    result_blocks: tuple[BlockKind, ...] = BLOCK_KINDS
 
 
 COMMON = Rules()
@@ -138,162 +139,175 @@ COMMON = Rules()
 
 OPENAI_CHAT = Rules(
     dialect="openai_chat",
-    # quoted: "An assistant message with 'tool_calls' must be followed by tool messages
-    # responding to each 'tool_call_id'"; recorded: two replies in a row, the first without calls
+    # The error "An assistant message with 'tool_calls' must be followed by tool messages responding
+    # to each 'tool_call_id'". Recorded: two replies in a row, the first one without calls.
     split_replies=False,
-    # quoted: "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
-    # maximum length 40", https://github.com/Portkey-AI/gateway/issues/1062
+    # The error "Invalid 'messages[2].tool_calls[0].id': string too long. Expected a string with
+    # maximum length 40", https://github.com/microsoft/autogen/issues/6377
     id_max=40,
-    # quoted: "Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'" and length 64,
-    # https://github.com/microsoft/semantic-kernel/issues/9340
+    # The error "Invalid 'messages[9].tool_calls[0].function.name': string does not match pattern.
+    # Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'",
+    # https://github.com/mcp-use/mcp-use/issues/90; of 64 characters as the documentation of the
+    # parameter says, https://platform.openai.com/docs/api-reference/chat/create
     name_chars="word",
     name_max=64,
-    # Servers of this wire form parse the text: vLLM answers 400 where that fails,
-    # https://github.com/langchain-ai/langchain/issues/35997
+    # Servers of this wire form parse the text and give it to templates that want an object:
+    # https://github.com/vllm-project/vllm/pull/48922
     arguments="object",
-    # "text only": quoted "Content blocks are expected to be either text or image_url type" and
-    # https://github.com/vllm-project/vllm/issues/18729
+    # Results are text: https://github.com/vllm-project/vllm/issues/18729
     result_blocks=("text", "wire"),
 )
 """OpenAI's Chat Completions. It has no place for reasoning; the dialect leaves that out."""
 
 OPENAI_RESPONSES = Rules(
     dialect="openai_responses",
-    # Outputs are found by call_id, whatever stands between; quoted: "No tool call found for
-    # function call output with call_id …" and "No tool output found for function call …"
+    # Outputs are found by their call_id, whatever stands between: the errors "No tool call found
+    # for function call output with call_id …" and "No tool output found for function call …",
+    # https://github.com/deepseek-ai/awesome-deepseek-integration/issues/740
     results="anywhere",
     id_scope="history",
-    # quoted: "Invalid 'input[95].call_id': string too long. Expected a string with maximum length
+    # The error "Invalid 'input[95].call_id': string too long. Expected a string with maximum length
     # 64", https://github.com/AnswerDotAI/fastllm/issues/45
     id_max=64,
-    # recorded: arguments that are no object
+    # Recorded: arguments that are no object.
     arguments="json",
-    # 1,048,576: the limit of `arguments` that clients of this API quote
-    arguments_max=2**20,
+    # The error "Invalid 'input[1].arguments': string too long. Expected a string with maximum
+    # length 1048576", https://github.com/UKGovernmentBEIS/inspect_ai/issues/4682
+    arguments_max=1_048_576,
 )
 """OpenAI's Responses. Reasoning goes back as items, which the dialect keeps in sealed data."""
 
 ANTHROPIC = Rules(
     dialect="anthropic",
-    # recorded: two assistant messages with tool_use, answered together
+    # Recorded: two assistant messages with tool_use in a row, answered together.
     split_replies=True,
-    # quoted: "String should match pattern '^[a-zA-Z0-9_-]+$'" and "`tool_use` ids must be unique",
-    # https://github.com/RooCodeInc/Roo-Code (Zoo-Code#1716 quotes handle-tool-calls)
+    # The error "messages.1.content.1.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'",
+    # https://github.com/maximhq/bifrost/issues/5097
     id_chars="word",
+    # The error "`tool_use` ids must be unique", https://github.com/anomalyco/opencode/issues/1279
     id_scope="history",
-    # https://docs.claude.com/en/docs/agents-and-tools/tool-use: ^[a-zA-Z0-9_-]{1,128}$
+    # The error "tools.0.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'",
+    # https://github.com/home-assistant/core/issues/147760
     name_chars="word",
     name_max=128,
-    arguments="parsed",  # `input` is an object
-    # quoted: "text content blocks must be non-empty", "must contain non-whitespace text";
-    # recorded: empty results
+    # `input` is an object: https://platform.claude.com/docs/en/api/messages
+    arguments="parsed",
+    # The error "text content blocks must contain non-whitespace text",
+    # https://github.com/home-assistant/core/issues/175637. Recorded: empty results.
     text="not_blank",
-    # quoted: "final assistant content cannot end with trailing whitespace"
+    # The error "final assistant content cannot end with trailing whitespace".
     final_trailing_blank=False,
-    # https://platform.claude.com/docs/en/build-with-claude/extended-thinking: thinking goes back
-    # with its signature; a block without one is refused
+    # A thinking block goes back unchanged, with its signature:
+    # https://platform.claude.com/docs/en/build-with-claude/extended-thinking
     sealed_reasoning=True,
-    # The block kinds of the Messages API: no sound; a reply holds text and the vendor's own kinds
+    # No sound; a reply is made of text and of the vendor's own kinds of blocks:
+    # https://platform.claude.com/docs/en/api/messages
     user_blocks=("text", "image", "file", "wire"),
     assistant_blocks=("text", "wire"),
     result_blocks=("text", "image", "file", "wire"),
 )
-"""Anthropic's Messages. recorded: System messages in the middle, also as the last message."""
+"""Anthropic's Messages. Recorded: System messages in the middle, also as the last message."""
 
 GEMINI = Rules(
     dialect="gemini",
-    # recorded: two `model` contents in a row, their calls answered together
+    # Recorded: two `model` contents in a row, their calls answered together.
     split_replies=True,
-    # quoted: "Must start with a letter or an underscore. Must be a-z, A-Z, 0-9, or contain
-    # underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64",
-    # https://github.com/kaitranntt/ccs/issues/25 (the first character is not checked)
+    # The error "Invalid function name. Must start with a letter or an underscore. Must be a-z, A-Z,
+    # 0-9, or contain underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of
+    # 64", https://github.com/kaitranntt/ccs/issues/25 (the first character is not checked here)
     name_chars="dotted",
     name_max=64,
-    arguments="parsed",  # `args` is an object
-    # https://ai.google.dev/api/generate-content: `systemInstruction` stands outside of `contents`
+    # `args` is an object and `systemInstruction` stands outside of `contents`:
+    # https://ai.google.dev/api/generate-content
+    arguments="parsed",
     system="leading",
 )
-"""Google's Gemini. A call without its signature is the dialect's business, which has a stand-in:
-https://ai.google.dev/gemini-api/docs/thought-signatures. recorded: empty text."""
+"""Google's Gemini. Recorded: empty text. The signature that a call lacks is the dialect's business,
+which has a stand-in: https://ai.google.dev/gemini-api/docs/thought-signatures."""
 
 DEEPSEEK_NON_THINKING = Rules(
     dialect="openai_chat",
-    # quoted: "(insufficient tool messages following tool_calls message)"
+    # The error of OPENAI_CHAT, with "(insufficient tool messages following tool_calls message)".
     split_replies=False,
-    # recorded 400: "unknown variant 'input_audio', expected 'text'", for parts of every other kind
+    # Recorded 400: "unknown variant 'input_audio', expected 'text'", for parts of all other kinds.
     user_blocks=("text",),
 )
-"""DeepSeek with thinking off. recorded: calls without reasoning."""
+"""DeepSeek with thinking off. Recorded: calls without reasoning."""
 
 DEEPSEEK = msgspec.structs.replace(
     DEEPSEEK_NON_THINKING,
-    # https://api-docs.deepseek.com/guides/thinking_mode: in a turn with calls the reasoning must
-    # be passed back in all later requests, and may be empty; in others it is ignored.
-    # Sources differ on which replies are looked at; sending it with all of the turn is safe.
+    # In a turn with calls the reasoning must be passed back in all later requests; elsewhere it is
+    # ignored: https://api-docs.deepseek.com/guides/thinking_mode. Recorded: replies of turns
+    # without calls that have none. Others saw every reply asked for,
+    # https://github.com/NousResearch/hermes-agent/pull/15228; then `reasoning_in` is "all".
     reasoning="required",
     reasoning_in="tool_turns",
+    # Recorded: `""`.
     empty_reasoning=True,
 )
 """DeepSeek in thinking mode, its default."""
 
 KIMI = Rules(
     dialect="openai_chat",
-    # quoted: "An assistant message with 'tool_calls' must be followed by tool messages …"
+    # The error of OPENAI_CHAT.
     split_replies=False,
-    # quoted: "thinking is enabled but reasoning_content is missing in assistant tool call message
-    # at index N"; `""` is taken, https://github.com/obsidian-yolo/yolo/issues/243
+    # The error "thinking is enabled but reasoning_content is missing in assistant tool call message
+    # at index 7", https://github.com/QuantumNous/new-api/issues/3121
     reasoning="required",
     reasoning_in="calls",
+    # https://github.com/Lapis0x0/obsidian-yolo/pull/243
     empty_reasoning=True,
 )
 """Moonshot's Kimi while it thinks. Its own ids look like `functions.f:0` and restart."""
 
 GLM = Rules(dialect="openai_chat")
-"""Z.ai's GLM. Reasoning that is left out costs quality, no error:
+"""Z.ai's GLM. Reasoning that is left out costs quality and is no error:
 https://docs.z.ai/guides/capabilities/thinking-mode."""
 
 QWEN = Rules(
     dialect="openai_chat",
-    # quoted, DashScope: "messages with role 'tool' must be a response to a preceeding message
-    # with 'tool_calls'"
+    # DashScope gives the errors of OPENAI_CHAT about calls and results.
     split_replies=False,
 )
-"""Alibaba's Qwen. Its template drops reasoning of earlier turns by itself:
-https://github.com/QwenLM/Qwen3 issues 112 and 131."""
+"""Alibaba's Qwen. Its template drops the reasoning of earlier turns by itself:
+https://github.com/QwenLM/Qwen3.8/issues/131."""
 
 MINIMAX = Rules(dialect="openai_chat")
-"""MiniMax M2 and later. Reasoning that is left out costs quality, no error."""
+"""MiniMax M2 and later. Reasoning that is left out costs quality and is no error:
+https://github.com/vellum-ai/vellum-assistant/pull/34556."""
 
 MISTRAL = Rules(
     dialect="openai_chat",
-    # https://github.com/mistralai/mistral-common, validator: as many results as calls, in front of
-    # anything else
+    # As many results as calls, right behind them: https://github.com/mistralai/mistral-common,
+    # the request validator.
     split_replies=False,
-    # quoted: "Tool call id was … but must be a-z, A-Z, 0-9, with a length of 9." (code 3280; newer
-    # tokenizers take others)
+    # The error "Tool call id was turn1_0 but must be a-z, A-Z, 0-9, with a length of 9.",
+    # https://github.com/nearai/ironclaw/issues/1241; tokenizers of version 13 and later take others
     id_chars="alnum",
     id_min=9,
     id_max=9,
-    # quoted: "Expected last role User or Tool (or Assistant with prefix True) for serving but got
-    # assistant" (code 3230)
+    # The error "Expected last role User or Tool (or Assistant with prefix True) for serving but got
+    # assistant", https://github.com/langchain-ai/langchain/issues/23703
     last_roles=("user", "tool"),
 )
-"""Mistral. A reply to be continued (`prefix`) needs `last_roles` with "assistant"."""
+"""Mistral. A reply to be continued (`prefix`) needs "assistant" in `last_roles`."""
 
 GROQ = Rules(
     dialect="openai_chat",
-    split_replies=False,  # as OPENAI_CHAT
-    arguments="json",  # recorded: "null"
-    # 400 for `reasoning_content`, https://github.com/agentjido/req_llm/issues/772; whether any
-    # other spelling is taken is not known
+    # The error of OPENAI_CHAT.
+    split_replies=False,
+    # Recorded: "null" as arguments.
+    arguments="json",
+    # The error "property 'reasoning_content' is unsupported",
+    # https://github.com/janhq/jan/issues/8136; whether another spelling is taken is not known.
     reasoning="refused",
 )
 """Groq."""
 
 CEREBRAS = Rules(dialect="openai_chat")
 """Cerebras. It takes reasoning under one key only, which is the dialect's business:
-https://github.com/pydantic/pydantic-ai, providers/cerebras.py."""
+https://github.com/pydantic/pydantic-ai, `providers/cerebras.py`."""
 
 OPENROUTER = Rules(dialect="openai_chat")
-"""OpenRouter. What it takes depends on where it routes to; recorded: ids of over 40 characters,
+"""OpenRouter. What it takes depends on where it routes to. Recorded: ids of over 40 characters,
 empty replies, images in results."""

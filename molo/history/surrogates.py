@@ -5,23 +5,33 @@ cut between the halves.
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from molo.message import Message
 
-__all__ = ["is_encodable", "replace_surrogates", "without_surrogates"]
+__all__ = ["replace_surrogates", "unencodable", "without_surrogates"]
 
 _encode = msgspec.msgpack.Encoder().encode
+CHUNK = 64  # messages written in one call; keeps the memory small that a long history takes
+
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def is_encodable(value: object) -> bool:
-    """Tell whether all text in a message, or list of messages, can be written as UTF-8.
+def unencodable(history: Sequence[Message]) -> Iterator[int]:
+    """List the indices of the messages of which some text cannot be written as UTF-8.
 
-    All is written in one call, and nothing is looked for: that is several times faster than to
-    visit each text.
+    Messages are written, many in one call, and nothing is looked for: that is several times faster
+    than to visit each text.
     """
+    for start in range(0, len(history), CHUNK):
+        chunk = history[start : start + CHUNK]
+        if not _is_encodable(chunk):
+            yield from (at for at, message in enumerate(chunk, start) if not _is_encodable(message))
+
+
+def _is_encodable(value: object) -> bool:
     try:
         _encode(value)
     except UnicodeEncodeError:

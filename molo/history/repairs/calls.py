@@ -10,7 +10,7 @@ from molo.history.ids import Scope, id_space, scopes
 from molo.history.problems import Code
 from molo.history.repairs.draft import Draft
 from molo.history.structure import Pair
-from molo.history.surrogates import is_encodable, without_surrogates
+from molo.history.surrogates import unencodable, without_surrogates
 from molo.message import Assistant, ToolCall, ToolResult
 
 __all__ = ["mend_arguments", "mend_ids", "mend_text"]
@@ -18,14 +18,12 @@ __all__ = ["mend_arguments", "mend_ids", "mend_text"]
 
 def mend_text(draft: Draft) -> None:
     """Put U+FFFD for lone surrogates."""
-    if is_encodable(draft.history()):
-        return
-    for row in draft.rows:
+    for place in unencodable(draft.history()):
+        row = draft.rows[place]
         before = row.message
-        if not is_encodable(before):
-            draft.write(row, without_surrogates(before))
-            text = "Lone surrogates became U+FFFD."
-            draft.record("text_not_utf8", row, None, before, row.message, text)
+        draft.write(row, without_surrogates(before))
+        text = "Lone surrogates became U+FFFD."
+        draft.record("text_not_utf8", row, None, before, row.message, text)
 
 
 class _NewCall(Struct):

@@ -45,7 +45,7 @@ class Repaired(Struct, frozen=True):
     remaining: tuple[Problem, ...]
 
 
-class Row(Struct, eq=False):
+class Row(Struct, eq=False, gc=False):
     """A message on its way from the input to the output."""
 
     at: int
@@ -57,7 +57,7 @@ class Row(Struct, eq=False):
     to: int | None = None
 
 
-class _Edit(Struct):
+class _Edit(Struct, gc=False):
     code: ChangeCode
     row: Row
     part: int | None

@@ -105,6 +105,7 @@ def _join(draft: Draft, group: Sequence[Row]) -> None:
     for row in group:
         draft.record(code, row, None, row.message, joined, "The message was joined with the next.")
         draft.write(row, joined)
+    for row in group[1:]:
         row.joined = group[0]
 
 
