@@ -205,7 +205,7 @@ def test_messages_are_not_counted_without_a_budget_of_tokens():
     trim(LONG, max_messages=3, count_tokens=pytest.fail)
 
 
-@settings(max_examples=500)
+@settings(max_examples=300)
 @given(st.sampled_from(ALL_RULES), histories, budgets, budgets)
 def test_trimming_makes_no_new_kind_of_problem(rules, history, max_turns, max_messages):
     trimmed = trim(history, max_turns=max_turns, max_messages=max_messages)

@@ -4,7 +4,6 @@ Nothing is rewritten: what is kept are the same messages, in their order.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import chain
 
 from msgspec import Struct
 
@@ -59,7 +58,25 @@ def estimate_tokens(message: Message) -> int:
     >>> estimate_tokens(user("How is the weather in Beijing?"))
     12
     """
-    return _FRAME - (-_bytes(message) // _BYTES_PER_TOKEN)
+    # No `match`: it would take as long as all the rest, since isinstance against a msgspec type is
+    # slow where the answer is no.
+    size = 0
+    blocks: tuple[ContentBlock, ...] = ()
+    if type(message) is Assistant:
+        size, blocks = _text(message.content), message.attachments
+        if message.reasoning is not None:
+            size += _text(message.reasoning)
+        for call in message.tool_calls:
+            size += _FRAME * _BYTES_PER_TOKEN + _text(call.name) + _text(call.arguments)
+    elif type(message) is ToolResult:
+        size, blocks = _text(message.content), message.attachments
+    elif isinstance(message, User):
+        blocks = message.content
+    else:
+        size = _text(message.content)
+    for block in blocks:
+        size += _text(block.text) if isinstance(block, Text) else _medium(block)
+    return _FRAME - (-size // _BYTES_PER_TOKEN)
 
 
 def trim(
@@ -104,16 +121,17 @@ def trim(
     if budget.holds_all():
         return Trimmed(list(history), (), (), 0)
     leading = _leading(history)
-    units = _units(history, leading)
-    firsts = _firsts(history, units)
+    order, units = _units(history, leading)
+    firsts = _firsts(history, order, units)
     oldest = next(firsts, 0)
-    budget.spend(chain(range(leading), *units[oldest:]))
+    budget.spend(range(leading))
+    budget.spend(order[oldest:])
     over = budget.excess()
     for first in firsts:
-        if over or not budget.holds(chain.from_iterable(units[first:oldest])):
+        if over or not budget.holds(order[first:oldest]):
             break
         oldest = first
-    dropped = tuple(sorted(chain.from_iterable(units[:oldest])))
+    dropped = tuple(sorted(order[:oldest]))
     gone = set(dropped)
     kept = [at for at in range(len(history)) if at not in gone]
     return Trimmed([history[at] for at in kept], dropped, _unbound(history, kept), over)
@@ -134,7 +152,9 @@ class _Budget:
         self._limits = (max_tokens, max_messages, max_turns)
         self._count_tokens = count_tokens
         self._counted: dict[int, int] = {}
-        self._users = sum(type(message) is User for message in history)
+        self._users = 0
+        if max_turns is not None:
+            self._users = sum(type(message) is User for message in history)
         self._tokens = self._messages = 0
         self._turns = 0 if self._users or not history else 1  # without a User it is one turn
 
@@ -147,9 +167,9 @@ class _Budget:
             return False
         if max_tokens is None:
             return True
-        tokens = 0
+        counted, count_tokens, tokens = self._counted, self._count_tokens, 0
         for at in reversed(range(len(self._history))):
-            self._counted[at] = count = self._count_tokens(self._history[at])
+            counted[at] = count = count_tokens(self._history[at])
             tokens += count
             if tokens > max_tokens:
                 return False
@@ -191,67 +211,72 @@ def _leading(history: Sequence[Message]) -> int:
     return len(history)
 
 
-def _units(history: Sequence[Message], leading: int) -> list[list[int]]:
-    """Group what follows the leading System messages into the least that is kept or dropped.
+def _units(history: Sequence[Message], leading: int) -> tuple[list[int], list[int]]:
+    """Put what follows the leading System messages in the order in which it is dropped.
 
-    A unit is a list of indices: a step and what stands behind it. The newest unit of a turn also
-    holds the turn's User, so that what is kept is always the newest units.
+    Gives indices of messages, and the places in that list where a unit begins, the least that is
+    kept or dropped: a step and what stands behind it. A User comes last in its turn, so that the
+    newest unit of the turn has it.
     """
-    units: list[list[int]] = []
-    head: list[int] = []
-    turn = 0  # the first unit of the turn at hand
+    order: list[int] = []
+    units: list[int] = []
+    user: list[int] = []
+    turn = 0  # how many units are older than the turn at hand
     in_run = False
     for at in range(leading, len(history)):
         kind = type(history[at])
         if kind is User:
-            _close_turn(units, turn, head)
-            head, turn = [at], len(units)
-        elif len(units) == turn or (kind is Assistant and not in_run):
-            units.append([at])
+            _close_turn(order, units, turn, user)
+            user, turn = [at], len(units)
         else:
-            units[-1].append(at)
+            if len(units) == turn or (kind is Assistant and not in_run):
+                units.append(len(order))
+            order.append(at)
         in_run = kind is Assistant
-    _close_turn(units, turn, head)
-    return units
+    _close_turn(order, units, turn, user)
+    return order, units
 
 
-def _close_turn(units: list[list[int]], turn: int, head: list[int]) -> None:
-    if head and len(units) == turn:
-        units.append([])
-    if head:
-        units[-1] += head
+def _close_turn(order: list[int], units: list[int], turn: int, user: list[int]) -> None:
+    if user and len(units) == turn:
+        units.append(len(order))
+    order += user
 
 
-def _firsts(history: Sequence[Message], units: list[list[int]]) -> Iterator[int]:
+def _firsts(history: Sequence[Message], order: list[int], units: list[int]) -> Iterator[int]:
     """Say, from the newest on, which units can be the oldest that is kept.
 
     A unit cannot where a newer one holds a result that answers a call of an older one.
     """
-    called = _called(history, units)
-    first = len(units)
-    for number in reversed(range(len(units))):
-        first = min(first, called.get(number, number))
-        if first == number:
-            yield number
+    called = _called(history, order, units) if _has_strays(history) else {}
+    oldest = len(order)
+    for first in reversed(units):
+        oldest = min(oldest, called.get(first, first))
+        if oldest == first:
+            yield first
 
 
-def _called(history: Sequence[Message], units: list[list[int]]) -> dict[int, int]:
+def _called(history: Sequence[Message], order: list[int], units: list[int]) -> dict[int, int]:
     """Map each unit that holds misplaced results to the oldest one that holds a call of theirs."""
-    if not _has_strays(history):  # which is quicker than to pair
-        return {}
+    stops = [*units[1:], len(order)]
+    unit_of = {
+        at: start for start, stop in zip(units, stops, strict=True) for at in order[start:stop]
+    }
     pairing = pair(history)
     misplaced = set(pairing.misplaced)
-    unit_of = {at: number for number, unit in enumerate(units) for at in unit}
     called: dict[int, int] = {}
     for call in pairing.pairs:
         if call.result_at in misplaced:
-            number = unit_of[call.result_at]
-            called[number] = min(unit_of[call.at], called.get(number, number))
+            unit = unit_of[call.result_at]
+            called[unit] = min(unit_of[call.at], called.get(unit, unit))
     return called
 
 
 def _has_strays(history: Sequence[Message]) -> bool:
-    """Tell whether any result stands in a step that has no call of its id, or in none."""
+    """Tell whether any result stands where its id is no call's: only then one can be misplaced.
+
+    Most histories have none, and this is faster than `pair`.
+    """
     ids: set[str] = set()
     in_run = False
     for message in history:
@@ -301,37 +326,12 @@ _AUDIO_BYTES = 500  # 16,000 bytes a second (MP3 at 128 kbit/s) for 32 tokens
 _FILE_BYTES = 20  # 50,000 bytes a page
 
 
-def _bytes(message: Message) -> int:
-    """Sum up a message in bytes, or what weighs as much."""
-    # The types are compared because `match` would take as long as all the rest: against a msgspec
-    # type, isinstance is slow where the answer is no.
-    size = 0
-    blocks: tuple[ContentBlock, ...] = ()
-    if type(message) is Assistant:
-        size, blocks = _text(message.content), message.attachments
-        if message.reasoning is not None:
-            size += _text(message.reasoning)
-        for call in message.tool_calls:
-            size += _FRAME * _BYTES_PER_TOKEN + _text(call.name) + _text(call.arguments)
-    elif type(message) is ToolResult:
-        size, blocks = _text(message.content), message.attachments
-    elif type(message) is User:
-        blocks = message.content
-    elif type(message) is System:
-        size = _text(message.content)
-    for block in blocks:
-        size += _text(block.text) if type(block) is Text else _medium(block)
-    return size
-
-
 def _text(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
-def _medium(block: ContentBlock) -> int:
+def _medium(block: Image | Audio | File | Wire) -> int:
     match block:
-        case Text():
-            return _text(block.text)
         case Wire():
             return _text(block.data)
         case Image():
