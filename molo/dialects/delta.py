@@ -118,8 +118,9 @@ def keep(
     if order is not None and isinstance(value, list) and (places := _departing(order, len(value))):
         parts["order"] = places
         value = _ordered(value, places)
-    # Items are mostly as they should be, which takes less to see than to look at each of them.
-    same = isinstance(value, list) and _packed(wire.value) == packed
+    # Items are mostly as they should be, which takes less to see than to look at each of them. To
+    # Python `true` is 1; packed they differ.
+    same = isinstance(value, list) and value == wire.value and _packed(wire.value) == packed
     if not same and (unit := difference(value, wire.value)) is not None:
         parts["unit"] = unit
     if base.shell is not wire.shell and (shell := difference(base.shell, wire.shell)) is not None:
