@@ -76,7 +76,11 @@ def objects_of(values: Json, place: str) -> list[Members]:
         DecodeError: no array, or not of objects.
     """
     items = expect_array(values, place)
-    return [expect_object(item, f"{place}[{at}]") for at, item in enumerate(items)]
+    objects = [item for item in items if isinstance(item, dict)]
+    if len(objects) < len(items):
+        at = next(at for at, item in enumerate(items) if not isinstance(item, dict))
+        expect_object(items[at], f"{place}[{at}]")
+    return objects
 
 
 def part_of(item: Members) -> Part:

@@ -39,8 +39,11 @@ _Slot: TypeAlias = Literal["reasoning", "image", "message", "call", "other"]
 _SLOTS: tuple[_Slot, ...] = get_args(_Slot)  # in the order of the canonical form
 
 
-def read_output(items: list[Members], spell: Spell) -> Assistant:
-    """Read a run of output items as one reply; `spell` knows the JSON of their values."""
+def read_output(items: list[Members], spell: Spell, start: int = 0) -> Assistant:
+    """Read a run of output items as one reply.
+
+    `spell` knows the JSON of an array in which they begin at the index `start`.
+    """
     slots = _slots(items)
     at: dict[_Slot, list[int]] = {slot: [] for slot in _SLOTS}
     for index, slot in enumerate(slots):
@@ -49,7 +52,7 @@ def read_output(items: list[Members], spell: Spell) -> Assistant:
     message = Assistant(
         _paragraphs(["".join(texts_of(items[index].get("content"))) for index in at["message"]]),
         _paragraphs(thoughts) if thoughts else None,
-        tuple([_call(items[index], index, spell) for index in at["call"]]),
+        tuple([_call(items[index], start + index, spell) for index in at["call"]]),
         attachments=tuple([_image(items[index]) for index in at["image"]]),
     )
     return with_delta(message, [*items], sealed=bool(thoughts), order=_order(message, slots))

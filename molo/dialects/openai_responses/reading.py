@@ -94,18 +94,30 @@ def _read_body(body: _Loose, data: Buffer | str) -> Body:
 
 def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
     items = objects_of(values, place)
-    parts: list[Part] = [_part_at(f"{place}[{at}]", item) for at, item in enumerate(items)]
-    return [
-        _read_at(f"{place}[{start}]", parts[start], items[start:stop], _from(start, spell))
-        for start, stop in _runs(parts)
-    ]
-
-
-def _part_at(place: str, item: Members) -> Part:
+    parts = _parts(items, place)
+    history: list[Message] = []
+    start = 0
     try:
-        return part_of(item)
+        for start, stop in _runs(parts):
+            read = _READERS.get(parts[start])
+            run = items[start:stop]
+            history.append(read(run[0]) if read else read_output(run, spell, start))
+    except (EncodeError, RecursionError):  # of JSON there is no other reason
+        error = DecodeError("Expected an item nested less deeply", path=f"{place}[{start}]")
+    else:
+        return history
+    raise error
+
+
+def _parts(items: list[Members], place: str) -> list[Part]:
+    parts: list[Part] = []
+    try:
+        for item in items:
+            parts.append(part_of(item))
     except DecodeError as failure:
-        error = DecodeError(failure.text, path=place + failure.path)
+        error = DecodeError(failure.text, path=f"{place}[{len(parts)}]{failure.path}")
+    else:
+        return parts
     raise error
 
 
@@ -116,18 +128,6 @@ def _runs(parts: list[Part]) -> Iterator[tuple[int, int]]:
         if part != "reply" or at + 1 == len(parts) or parts[at + 1] != "reply":
             yield start, at + 1
             start = at + 1
-
-
-def _from(start: int, spell: Spell) -> Spell:
-    return lambda index, key: spell(start + index, key)
-
-
-def _read_at(place: str, part: Part, items: list[Members], spell: Spell) -> Message:
-    try:
-        return read_output(items, spell) if part == "reply" else _READERS[part](items[0])
-    except (EncodeError, RecursionError):  # of JSON there is no other reason
-        error = DecodeError("Expected an item nested less deeply", path=place)
-    raise error
 
 
 # --- Messages -------------------------------------------------------------------------------------

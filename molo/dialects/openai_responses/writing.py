@@ -25,6 +25,7 @@ from molo.dialects.openai_responses.forms import (
 from molo.dialects.openai_responses.items import is_reference, is_sealed_elsewhere, without_id
 from molo.dialects.openai_responses.spelling import RECORDED, Spelling
 from molo.dialects.wire import Json, encoded, plain
+from molo.errors import EncodeError
 from molo.history.contents import blocks
 from molo.history.rules import OPENAI_RESPONSES, Rules
 from molo.message import (
@@ -54,14 +55,18 @@ def to_request(
     `rules` are the vendor's (`molo.history.rules`): they say which blocks it takes in results.
 
     Raises:
-        EncodeError: an item of the history is no message.
+        EncodeError: an item of the history is no message, or holds what is nested too deeply.
 
     >>> from molo import user
     >>> to_request([user("Hi")]).request
     {'input': [{'role': 'user', 'content': 'Hi'}]}
     """
     request, losses = _written(history, rules, spelling, envelope)
-    return Written({key: plain(value) for key, value in request.items()}, losses)
+    try:
+        return Written({key: plain(value) for key, value in request.items()}, losses)
+    except RecursionError:
+        error = EncodeError("Expected items nested less deeply")
+    raise error
 
 
 def to_request_json(
