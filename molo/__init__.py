@@ -28,6 +28,15 @@ Bad data is one error that says what was expected, what came and where.
 Traceback (most recent call last):
 molo.errors.DecodeError: Expected `array`, got `str` - at `$[0].content`
 
+`molo.history` finds every problem that would make a vendor reject a history, and mends it.
+
+>>> torn = history[:3] + history[4:]
+>>> [problem.code for problem in molo.history.check(torn)]
+['dangling_call']
+>>> repaired = molo.history.repair(torn)
+>>> [(change.code, change.after.is_error) for change in repaired.changes]
+[('dangling_call', True)]
+
 A type checker knows every type; `match` over the union is checked for exhaustiveness.
 
 >>> for message in history:
@@ -47,7 +56,7 @@ Messages are not changed but replaced, by `msgspec.structs.replace` (from Python
 Assistant(content='Sunny.')
 """
 
-from molo import json, msgpack
+from molo import history, json, msgpack
 from molo.errors import (
     DecodeError,
     EncodeError,
@@ -103,6 +112,7 @@ __all__ = [
     "Wire",
     "assistant",
     "assistant_with_reasoning",
+    "history",
     "json",
     "msgpack",
     "parse_arguments",
