@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal
 
+import msgspec
+
 from molo.history.rules import BlockKind, Rules
 from molo.message import (
     Assistant,
@@ -13,12 +15,23 @@ from molo.message import (
     Message,
     System,
     Text,
+    ToolCall,
     ToolResult,
     User,
     Wire,
 )
 
-__all__ = ["KINDS", "TextRule", "block_rule", "blocks", "is_empty", "is_sealed", "text_rule"]
+__all__ = [
+    "KINDS",
+    "TextRule",
+    "block_rule",
+    "blocks",
+    "calls",
+    "is_empty",
+    "is_sealed",
+    "text_rule",
+    "with_blocks",
+]
 
 TextRule = Literal["any", "not_empty", "not_blank"]
 
@@ -40,6 +53,22 @@ def blocks(message: Message) -> tuple[ContentBlock, ...]:
             return message.content
         case Assistant() | ToolResult():
             return message.attachments
+
+
+def with_blocks(message: Message, new: tuple[ContentBlock, ...]) -> Message:
+    """Put other blocks in the place of those that `blocks` lists; a System stays as it is."""
+    match message:
+        case System():
+            return message
+        case User():
+            return msgspec.structs.replace(message, content=new)
+        case Assistant() | ToolResult():
+            return msgspec.structs.replace(message, attachments=new)
+
+
+def calls(message: Message) -> tuple[ToolCall, ...]:
+    """List the calls of a message; only an Assistant has any."""
+    return message.tool_calls if isinstance(message, Assistant) else ()
 
 
 def text_rule(message: Message, rules: Rules) -> TextRule:

@@ -342,44 +342,45 @@ def _reasoning(view: _View) -> Iterator[Problem]:
     rules = view.rules
     if rules.reasoning == "optional" and not rules.sealed_reasoning:
         return
-    for at in judged_replies(view.history, rules):
-        if fault := reasoning_fault(view.history[at], rules):
+    for at, reply in judged_replies(view.history, rules):
+        if fault := reasoning_fault(reply, rules):
             yield _at(fault, at)
 
 
 ReasoningFault = Literal["reasoning_required", "reasoning_refused", "reasoning_unsealed"]
 
 
-def reasoning_fault(message: Message, rules: Rules) -> ReasoningFault | None:
+def reasoning_fault(reply: Assistant, rules: Rules) -> ReasoningFault | None:
     """Say what keeps the reasoning of a reply, of which the rules speak, from being accepted."""
-    if not isinstance(message, Assistant):
-        return None
-    given, sealed = message.reasoning, is_sealed(message, rules)
+    given, sealed = reply.reasoning, is_sealed(reply, rules)
     unsealed = rules.sealed_reasoning and not sealed
-    if rules.reasoning == "refused":
-        return "reasoning_refused" if given is not None or sealed else None
-    if rules.reasoning == "required":
-        enough = sealed or (given is not None and (given != "" or rules.empty_reasoning))
-        return None if enough and not unsealed else "reasoning_required"
-    return "reasoning_unsealed" if given is not None and unsealed else None
+    match rules.reasoning:
+        case "refused":
+            return "reasoning_refused" if given is not None or sealed else None
+        case "required":
+            enough = sealed or (given is not None and (given != "" or rules.empty_reasoning))
+            return None if enough and not unsealed else "reasoning_required"
+        case "optional":
+            return "reasoning_unsealed" if given is not None and unsealed else None
 
 
-def judged_replies(history: Sequence[Message], rules: Rules) -> Iterator[int]:
-    """List the indices of the replies of which `Rules.reasoning` speaks."""
-    turn: list[int] = []  # the replies since the last User
+_Replies = list[tuple[int, Assistant]]
+
+
+def judged_replies(history: Sequence[Message], rules: Rules) -> Iterator[tuple[int, Assistant]]:
+    """List the replies of which `Rules.reasoning` speaks, with their indices."""
+    turn: _Replies = []  # the replies since the last User
     for at, message in enumerate(history):
         if isinstance(message, Assistant):
-            turn.append(at)
+            turn.append((at, message))
         elif isinstance(message, User):
-            yield from _judged_in_turn(history, turn, rules, current=False)
+            yield from _judged_in_turn(turn, rules, current=False)
             turn = []
-    yield from _judged_in_turn(history, turn, rules, current=True)
+    yield from _judged_in_turn(turn, rules, current=True)
 
 
-def _judged_in_turn(
-    history: Sequence[Message], turn: list[int], rules: Rules, *, current: bool
-) -> list[int]:
-    calling = [at for at in turn if _has_calls(history[at])]
+def _judged_in_turn(turn: _Replies, rules: Rules, *, current: bool) -> _Replies:
+    calling = [(at, reply) for at, reply in turn if reply.tool_calls]
     match rules.reasoning_in:
         case "all":
             return turn
@@ -389,10 +390,6 @@ def _judged_in_turn(
             return turn if calling else []
         case "current_turn":
             return turn if current else []
-
-
-def _has_calls(message: Message) -> bool:
-    return isinstance(message, Assistant) and bool(message.tool_calls)
 
 
 # Blocks

@@ -6,12 +6,13 @@ import msgspec
 from msgspec import Struct
 
 from molo.history.arguments import arguments_fault, wrap_arguments
+from molo.history.contents import calls
 from molo.history.ids import Scope, id_space, scopes
 from molo.history.problems import Code
 from molo.history.repairs.draft import Draft
 from molo.history.structure import Pair
 from molo.history.surrogates import unencodable, without_surrogates
-from molo.message import Assistant, ToolCall, ToolResult
+from molo.message import ToolCall
 
 __all__ = ["mend_arguments", "mend_ids", "mend_text"]
 
@@ -69,12 +70,11 @@ def mend_arguments(draft: Draft) -> None:
 def _write_calls(draft: Draft, new_calls: list[_NewCall], text: str) -> None:
     for at, group in groupby(new_calls, key=lambda new_call: new_call.asked.at):
         row = draft.inputs[at]
-        if isinstance(row.message, Assistant):
-            calls = list(row.message.tool_calls)
-            for new in group:
-                calls[new.asked.part] = new.after
-                draft.record(new.code, row, new.asked.part, new.before, new.after, text)
-            draft.write(row, msgspec.structs.replace(row.message, tool_calls=tuple(calls)))
+        of_message = list(calls(row.message))
+        for new in group:
+            of_message[new.asked.part] = new.after
+            draft.record(new.code, row, new.asked.part, new.before, new.after, text)
+        draft.write(row, msgspec.structs.replace(row.message, tool_calls=tuple(of_message)))
 
 
 def _rename_result(draft: Draft, new_call: _NewCall) -> None:
@@ -83,7 +83,6 @@ def _rename_result(draft: Draft, new_call: _NewCall) -> None:
         return
     row = draft.inputs[result_at]
     before = row.message
-    if isinstance(before, ToolResult):
-        draft.write(row, msgspec.structs.replace(before, id=new_call.after.id))
-        text = "The result got the new id of its call."
-        draft.record(new_call.code, row, None, before, row.message, text)
+    draft.write(row, msgspec.structs.replace(before, id=new_call.after.id))
+    text = "The result got the new id of its call."
+    draft.record(new_call.code, row, None, before, row.message, text)

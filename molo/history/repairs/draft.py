@@ -6,10 +6,11 @@ from typing import Literal
 import msgspec
 from msgspec import Struct
 
+from molo.history.contents import calls
 from molo.history.problems import Code, Problem
 from molo.history.rules import Rules
 from molo.history.structure import Pair, Pairing, pair
-from molo.message import Assistant, ContentBlock, Message, ProviderData, ToolCall
+from molo.message import ContentBlock, Message, ProviderData, ToolCall
 
 __all__ = ["Change", "ChangeCode", "Draft", "Repaired", "Replaced", "Row"]
 
@@ -86,8 +87,7 @@ class Draft:
 
     def call(self, asked: Pair) -> ToolCall:
         """Look up a call of the input as it is by now, where rows still stand as they stood."""
-        message = self.inputs[asked.at].message
-        return message.tool_calls[asked.part] if isinstance(message, Assistant) else asked.call
+        return calls(self.inputs[asked.at].message)[asked.part]
 
     def record(
         self,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from molo.history.contents import TextRule, blocks, is_empty, text_rule
+from molo.history.contents import TextRule, blocks, calls, is_empty, text_rule, with_blocks
 from molo.history.problems import Code, judged_replies, reasoning_fault
 from molo.history.repairs.draft import Draft, Row
 from molo.history.rules import Rules
@@ -44,23 +44,13 @@ def _drop_blank_blocks(draft: Draft, row: Row, wanted: TextRule) -> None:
         else:
             kept.append(block)
     if len(kept) < len(blocks(row.message)):
-        draft.write(row, _with_blocks(row.message, tuple(kept)))
+        draft.write(row, with_blocks(row.message, tuple(kept)))
 
 
 def _blank_code(text: str, wanted: TextRule) -> Code | None:
     if not text:
         return "content_empty"
     return "content_blank" if wanted == "not_blank" and text.isspace() else None
-
-
-def _with_blocks(message: Message, kept: tuple[ContentBlock, ...]) -> Message:
-    match message:
-        case System():
-            return message
-        case User():
-            return msgspec.structs.replace(message, content=kept)
-        case Assistant() | ToolResult():
-            return msgspec.structs.replace(message, attachments=kept)
 
 
 def _drop_blank_content(draft: Draft, row: Row) -> None:
@@ -83,7 +73,7 @@ def join_neighbours(draft: Draft) -> None:
         else:
             groups.append([row])
             calling = False
-        calling = calling or (isinstance(row.message, Assistant) and bool(row.message.tool_calls))
+        calling = calling or bool(calls(row.message))
     draft.rows = [group[0] for group in groups]
     for group in groups:
         if len(group) > 1:
@@ -143,19 +133,15 @@ def strip_ending(draft: Draft) -> None:
 def mend_reasoning(draft: Draft) -> None:
     """Take away refused reasoning, and put `""` for missing reasoning where that will do."""
     rules = draft.rules
-    history = draft.history()
-    for place in judged_replies(history, rules):
-        row, reply = draft.rows[place], history[place]
+    for place, reply in judged_replies(draft.history(), rules):
+        row, before = draft.rows[place], reply.reasoning
         fault = reasoning_fault(reply, rules)
-        if not isinstance(reply, Assistant) or fault is None:
-            continue
-        if fault != "reasoning_required":
+        if fault in {"reasoning_refused", "reasoning_unsealed"}:
             draft.write(row, msgspec.structs.replace(reply, reasoning=None))
-            text = "The reasoning was taken out."
-            draft.record(fault, row, None, reply.reasoning, None, text)
-        elif rules.empty_reasoning and not rules.sealed_reasoning:
+            draft.record(fault, row, None, before, None, "The reasoning was taken out.")
+        elif fault and rules.empty_reasoning and not rules.sealed_reasoning:
             draft.write(row, msgspec.structs.replace(reply, reasoning=""))
-            draft.record(fault, row, None, reply.reasoning, "", "Empty reasoning was put in.")
+            draft.record(fault, row, None, before, "", "Empty reasoning was put in.")
 
 
 def fill_empty(draft: Draft) -> None:
