@@ -16,8 +16,9 @@ Decisions:
   other.
 """
 
-from collections import deque
-from typing import Literal, TypeAlias, get_args
+from collections.abc import Iterator
+from itertools import count
+from typing import Literal, TypeAlias
 
 from molo.dialects.openai_responses.forms import with_delta
 from molo.dialects.openai_responses.items import (
@@ -36,7 +37,6 @@ from molo.message import Assistant, Image, ToolCall
 __all__ = ["read_output"]
 
 _Slot: TypeAlias = Literal["reasoning", "image", "message", "call", "other"]
-_SLOTS: tuple[_Slot, ...] = get_args(_Slot)  # in the order of the canonical form
 
 
 def read_output(items: list[Members], spell: Spell, start: int = 0) -> Assistant:
@@ -45,15 +45,25 @@ def read_output(items: list[Members], spell: Spell, start: int = 0) -> Assistant
     `spell` knows the JSON of an array in which they begin at the index `start`.
     """
     slots = _slots(items)
-    at: dict[_Slot, list[int]] = {slot: [] for slot in _SLOTS}
-    for index, slot in enumerate(slots):
-        at[slot].append(index)
-    thoughts = [_thought(items[index]) for index in at["reasoning"]]
+    thoughts: list[str] = []
+    texts: list[str] = []
+    calls: list[ToolCall] = []
+    images: list[Image] = []
+    for at, slot in enumerate(slots):
+        item = items[at]
+        if slot == "message":
+            texts.append("".join(texts_of(item.get("content"))))
+        elif slot == "call":
+            calls.append(_call(item, start + at, spell))
+        elif slot == "reasoning":
+            thoughts.append(_thought(item))
+        elif slot == "image":
+            images.append(_image(item))
     message = Assistant(
-        _paragraphs(["".join(texts_of(items[index].get("content"))) for index in at["message"]]),
+        _paragraphs(texts),
         _paragraphs(thoughts) if thoughts else None,
-        tuple([_call(items[index], start + index, spell) for index in at["call"]]),
-        attachments=tuple([_image(items[index]) for index in at["image"]]),
+        tuple(calls),
+        attachments=tuple(images),
     )
     return with_delta(message, [*items], sealed=bool(thoughts), order=_order(message, slots))
 
@@ -79,25 +89,19 @@ def _slot(item: Members) -> _Slot:
     return "call" if is_call(item) else "other"
 
 
-def _order(message: Assistant, slots: list[_Slot]) -> list[int | None] | None:
-    """Give the index of each item in the canonical form, None where it has none there.
-
-    None for all where the items are the canonical ones, in their order.
-    """
-    counts = (
-        int(message.reasoning is not None),
-        len(message.attachments),
-        int(bool(message.content or not message.tool_calls)),
-        len(message.tool_calls),
-        0,
-    )
-    canonical = [slot for slot, count in zip(_SLOTS, counts, strict=True) for _ in range(count)]
-    if slots == canonical:
-        return None
-    left = {
-        slot: deque(at for at, other in enumerate(canonical) if other == slot) for slot in _SLOTS
+def _order(message: Assistant, slots: list[_Slot]) -> list[int | None]:
+    """Give the index of each item in the canonical form, None where it has none there."""
+    images_at = int(message.reasoning is not None)
+    text_at = images_at + len(message.attachments)
+    calls_at = text_at + int(bool(message.content or not message.tool_calls))
+    places: dict[_Slot, Iterator[int]] = {
+        "reasoning": iter(range(images_at)),
+        "image": iter(range(images_at, text_at)),
+        "message": iter(range(text_at, calls_at)),
+        "call": count(calls_at),
+        "other": iter(()),
     }
-    return [left[slot].popleft() if left[slot] else None for slot in slots]
+    return [next(places[slot], None) for slot in slots]
 
 
 def _paragraphs(texts: list[str]) -> str:
