@@ -201,6 +201,12 @@ MOVED = {
     "an orphan in front of a block": ("a</think><think>b</think>Hi", "a\n\nb", "Hi"),
     "an orphan behind an empty block": ("<think></think>a</think>Hi", "a", "Hi"),
     "an orphan behind a lone backtick": ("it`s so</think>Hi\n`", "it`s so", "Hi\n`"),
+    "an orphan behind two kinds of code": (
+        "```\n~~~\n```\nwhy\n</think>Hi\n~~~",
+        "```\n~~~\n```\nwhy",
+        "Hi\n~~~",
+    ),
+    "an orphan behind a block is text": ("<think>a</think>b</think>c", "a", "b</think>c"),
     "the rest keeps its white space": ("<think>a</think>b \n\n c\n", "a", "b \n\n c\n"),
 }
 

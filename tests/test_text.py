@@ -182,6 +182,7 @@ def test_a_word_is_found_whatever_escape_it_needs(word, rest):
 HIDDEN = {
     "a result that is JSON": (r'{"n": "Zo\u00eb"}', '{"n": "***"}'),
     "a result that was cut": (r'{"n": "Zo\u00eb", "b": "', '{"n": "***", "b": "'),
+    "a word behind a line end": (r'{"n": "x\nZoë"}', r'{"n": "x\n***"}'),
     "what is not hidden keeps its escapes": (
         r'\d "\n" "\u00e9" "Zo\u00eb"',
         r'\d "\n" "\u00e9" "***"',
@@ -191,7 +192,7 @@ HIDDEN = {
 
 @pytest.mark.parametrize(("before", "after"), HIDDEN.values(), ids=HIDDEN)
 def test_escapes_in_plain_text_hide_nothing(before, after):
-    mapped = map_text([tool_result("1", before)], lambda text: text.replace("Zoë", "***"))
+    mapped = map_text([tool_result("1", before)], lambda text: re.sub(r"\bZoë\b", "***", text))
     assert mapped == [tool_result("1", after)]
 
 

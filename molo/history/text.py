@@ -28,28 +28,29 @@ __all__ = ["digest", "map_text"]
 
 
 def map_text(history: Sequence[Message], f: Callable[[str], str]) -> list[Message]:
-    r"""Put each text of a history through a function, such as one that blackens names.
+    r"""Put every text through a function, such as one that blackens names.
 
     `f` sees
 
     - System, Assistant and result text, reasoning, Text blocks, and names of Files;
-    - each string, keys included, of the JSON text in `arguments`, `Wire.data` and
-      `provider_data.delta`, without its escapes (`"\u0041"` is seen as `A`). Where `f` changed
-      none, the JSON keeps its spelling; a string it changed is written anew, and only that:
-      numbers, order, repeated keys and white space stay as they were. Text that is no JSON
-      (arguments that were cut) is seen as plain text;
-    - in plain text that holds escapes like `\u0041` (a result that is JSON, say), what is left of
-      it after that, once more: what stands between quotation marks, without its escapes, and JSON
-      within JSON so up to four times. An `f` that does nothing to what it returned does nothing
-      there, unless an escape hid something from it.
+    - every string, keys too, of the JSON in `arguments`, `Wire.data` and `provider_data.delta`,
+      without its escapes (`"\u0041"` is seen as `A`). A string that `f` changed is written anew;
+      all else keeps its spelling: other strings, numbers, order, repeated keys, white space.
+      Where it is no JSON (arguments that were cut), it is a text like those above;
+    - of each of these texts as `f` returned it, once more, what stands between two quotation marks
+      and holds escapes of JSON, without these: a tool's result is often JSON, in which `\nAda` and
+      `\u0041da` hide a word. So four times, for JSON within JSON. Let `f` be one that leaves alone
+      what it returned, as redaction is.
 
-    No text are ids, URLs, media bytes, names of tools, and numbers in JSON.
+    Not text are ids, URLs, bytes of media, names of tools, and numbers in JSON; nor is a dialect's
+    `envelope`, which is no part of the history.
 
-    A message whose text changed has no `provider_data`: the delta could bring the old text back,
-    and a signature vouches for it. That holds too where `f` changed nothing but the delta.
+    A message that changed has no `provider_data`, also where nothing but the delta had: a delta
+    could bring the old text back, and a signature vouches for it. Sealed data of later messages may
+    be bound to the old text too (see `Trimmed.unbound`).
 
     Raises:
-        TypeError: `f` returns something that is no `str`.
+        TypeError: `f` returns something that is no `str`, or a subclass.
 
     >>> from molo import user
     >>> map_text([user("I am Ada.")], lambda text: text.replace("Ada", "[name]"))
@@ -139,12 +140,11 @@ def _block(block: ContentBlock, f: _Map) -> ContentBlock:
 
 # --- JSON in text ---------------------------------------------------------------------------------
 
-_LEVELS = 4  # of JSON within JSON within …, each with one more round of escapes
+_LEVELS = 4  # of JSON within JSON within …
 
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
 _BETWEEN_QUOTES = re.compile(r'(?:[^"\\]++|\\.)++', re.DOTALL)
-_LETTER_ESCAPE = re.compile(r"\\u[0-9A-Fa-f]{4}")
-_ANY_ESCAPE = re.compile(r"\\")
+_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
 
 
 def _json(text: str, f: _Map) -> str:
@@ -152,7 +152,7 @@ def _json(text: str, f: _Map) -> str:
     if not text or text.isspace():
         return text
     if not _is_json(text):
-        return _plain(text, f, _ANY_ESCAPE)
+        return _plain(text, f)
     return _STRING.sub(lambda string: f'"{_string(string[1], f)}"', text)
 
 
@@ -167,16 +167,14 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _plain(
-    text: str, f: _Map, hiding: re.Pattern[str] = _LETTER_ESCAPE, levels: int = _LEVELS
-) -> str:
+def _plain(text: str, f: _Map, levels: int = _LEVELS) -> str:
     """Map a text, and then what escapes have hidden in it."""
     text = f(text)
-    if not levels or not hiding.search(text):
+    if not levels or "\\" not in text:
         return text
 
     def revealed(piece: re.Match[str]) -> str:
-        return _string(piece[0], f, levels - 1) if hiding.search(piece[0]) else piece[0]
+        return _string(piece[0], f, levels - 1) if _ESCAPE.search(piece[0]) else piece[0]
 
     return _BETWEEN_QUOTES.sub(revealed, text)
 
@@ -184,11 +182,10 @@ def _plain(
 def _string(body: str, f: _Map, levels: int = _LEVELS) -> str:
     """Map what stands between the quotation marks of a JSON string."""
     text = _unescaped(body)
-    new = _plain(text, f, levels=levels)
+    new = _plain(text, f, levels)
     return body if new == text else _escaped(new)
 
 
-_ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
 _SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", '"': '"', "\\": "\\"}
 _SHORT_OF = {meaning: f"\\{letter}" for letter, meaning in _SHORT.items()}
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -29,9 +29,10 @@ class Trimmed(Struct, frozen=True):
     """What `trim` kept, and what follows from it.
 
     `dropped` are the indices, in the input, of the messages that are gone. `unbound` are those of
-    kept messages whose sealed data was bound to a dropped one before it; a vendor refuses it now.
-    Both are in order. `over` is by how much what has to be kept is over the budget: in tokens if
-    `max_tokens` is too small for it, else in messages, else in turns; 0 if it is within.
+    kept messages whose sealed data was bound to a dropped one before it: the vendor refuses it now
+    (replace their `provider_data` by None). Both are in order. `over` is by how much what has to be
+    kept is over the budget: in tokens if `max_tokens` is too small for it, else in messages, else
+    in turns; 0 if it is within.
     """
 
     history: list[Message]
@@ -265,10 +266,9 @@ def _called(history: Sequence[Message], order: list[int], units: list[int]) -> d
     pairing = pair(history)
     misplaced = set(pairing.misplaced)
     called: dict[int, int] = {}
-    for call in pairing.pairs:
+    for call in pairing.pairs:  # in the order of the calls
         if call.result_at in misplaced:
-            unit = unit_of[call.result_at]
-            called[unit] = min(unit_of[call.at], called.get(unit, unit))
+            called.setdefault(unit_of[call.result_at], unit_of[call.at])
     return called
 
 
@@ -315,15 +315,17 @@ def _unbound(history: Sequence[Message], kept: Sequence[int]) -> tuple[int, ...]
 _FRAME = 4  # tokens
 _BYTES_PER_TOKEN = 4
 
-# Media, in tokens where their size is not known. All read 2026-11.
-_IMAGE = 1_500  # https://docs.claude.com/en/docs/vision: larger ones are shrunk to about 1,600
-_AUDIO = 1_000  # half a minute at 32 a second, https://ai.google.dev/gemini-api/docs/tokens
-_FILE = 2_500  # a page of text: a PDF is read as text and as picture by Claude,
-# https://docs.claude.com/en/docs/build-with-claude/pdf-support
+# Media of which the size is not known, in tokens; all read 2026-11.
+# Larger images are shrunk to about 1,600, https://docs.claude.com/en/docs/vision
+_IMAGE = 1_500
+# Half a minute of 32 tokens a second, https://ai.google.dev/gemini-api/docs/audio
+_AUDIO = 1_000
+# A page: "a 3-page PDF" takes 7,000, https://docs.claude.com/en/docs/build-with-claude/pdf-support
+_FILE = 2_300
 
-# ... and in bytes a token where it is.
-_AUDIO_BYTES = 500  # 16,000 bytes a second (MP3 at 128 kbit/s) for 32 tokens
-_FILE_BYTES = 20  # 50,000 bytes a page
+# Media of which it is, in bytes a token.
+_AUDIO_BYTES = 500  # 16,000 bytes a second: MP3 of 128 kbit/s
+_FILE_BYTES = 20  # 46,000 bytes a page
 
 
 def _text(text: str) -> int:
