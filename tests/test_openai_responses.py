@@ -977,15 +977,7 @@ def foreign(message, **keys):
         (
             Assistant("x", attachments=(Text("y"),)),
             [],
-            [
-                {
-                    "role": "assistant",
-                    "content": [
-                        {"type": "output_text", "text": "x"},
-                        {"type": "output_text", "text": "y"},
-                    ],
-                }
-            ],
+            [{"role": "assistant", "content": "x\n\ny"}],
         ),
     ],
 )

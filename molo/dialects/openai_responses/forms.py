@@ -101,22 +101,16 @@ def _parts(blocks: tuple[ContentBlock, ...]) -> Json:
 
 def _reply(message: Assistant) -> list[Json]:
     items: list[Json] = [] if message.reasoning is None else [message.reasoning]
-    texts = [message.content] if message.content or not message.tool_calls else []
+    texts = [message.content] if message.content else []
     for block in message.attachments:
         if isinstance(block, Text):
             texts.append(block.text)
         else:
             items.append(made(block))
-    if texts:
-        items.append({"role": "assistant", "content": _said(texts)})
+    if texts or not message.tool_calls:
+        items.append({"role": "assistant", "content": "\n\n".join(texts)})
     items += [_call(call) for call in message.tool_calls]
     return items
-
-
-def _said(texts: list[str]) -> Json:
-    if len(texts) == 1:
-        return texts[0]
-    return [{"type": "output_text", "text": text} for text in texts]
 
 
 def made(block: Image | Audio | File | Wire) -> Json:

@@ -72,20 +72,20 @@ def _slots(items: list[Members]) -> list[_Slot]:
     """Tell what each item of a run becomes."""
     slots: list[_Slot] = [_slot(item) for item in items]
     answered = [item.get("call_id") for item in items if type_of(item) in OUTPUTS]
-    for index, item in enumerate(items if answered else ()):
-        if slots[index] == "call" and item.get("call_id") in answered:
-            slots[index] = "other"
+    for at, item in enumerate(items if answered else ()):
+        if slots[at] == "call" and item.get("call_id") in answered:
+            slots[at] = "other"
     return slots
 
 
 def _slot(item: Members) -> _Slot:
-    kind = item.get("type")
     if item.get("role") == "assistant":
         return "message"
+    kind = type_of(item)
     if kind == "reasoning":
         return "reasoning"
-    if kind == "image_generation_call" and item.get("result"):
-        return "image"
+    if kind == "image_generation_call":
+        return "image" if isinstance(item.get("result"), str) else "other"
     return "call" if is_call(item) else "other"
 
 
@@ -125,8 +125,8 @@ def _call(item: Members, index: int, spell: Spell) -> ToolCall:
 
 
 def _arguments(item: Members, index: int, spell: Spell) -> str:
-    key = next((key for key in ARGUMENTS[type_of(item)] if key in item), "")
+    key = next(filter(item.__contains__, ARGUMENTS[type_of(item)]), "")
     value = item.get(key)
-    if key == "input":
-        return text({key: value})
-    return string(value) if value is None or isinstance(value, str) else spell(index, key)
+    if isinstance(value, str):
+        return text({key: value}) if key == "input" else value
+    return "" if value is None else spell(index, key)
