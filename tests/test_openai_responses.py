@@ -599,8 +599,8 @@ ODD = [
     ),
     (call("apply_patch_call_output"), ToolResult("c1", "")),
     (
-        call("tool_search_output", execution="client", tools="none"),
-        ToolResult("c1", "none"),
+        call("tool_search_output", execution="client", tools=[{"name": "f"}]),
+        ToolResult("c1", '[{"name":"f"}]'),
     ),
 ]
 
@@ -669,6 +669,13 @@ def test_both_keys_come_back_as_they_were(body, history):
         assert written(read.history, envelope=read.envelope) == body
         data = openai_responses.to_request_json(read.history, envelope=read.envelope)
         assert json.loads(data) == body
+
+
+def test_what_else_a_body_holds_is_not_looked_at():
+    read = openai_responses.from_request(
+        {"input": [HI], "tools": object(), "timeout": float("inf")}
+    )
+    assert written(read.history) == {"input": [HI]}
 
 
 def test_an_envelope_counts_where_the_messages_leave_room_for_it():
@@ -775,7 +782,7 @@ def test_of_a_repeated_key_the_last_value_counts(body, message):
     ],
 )
 def test_what_is_no_conversation_is_refused_with_its_place(request_, path, text):
-    for request in (request_, request_.encode()):
+    for request in (request_, request_.encode(), json.loads(request_)):
         with pytest.raises(DecodeError) as caught:
             openai_responses.from_request(request)
         assert (caught.value.path, caught.value.text) == (path, text)

@@ -20,13 +20,13 @@ from molo.errors import DecodeError
 __all__ = [
     "ARGUMENTS",
     "OUTPUTS",
+    "Kind",
     "Members",
-    "Part",
     "is_call",
     "is_reference",
     "is_sealed_elsewhere",
+    "kind_of",
     "objects_of",
-    "part_of",
     "string",
     "texts_of",
     "type_of",
@@ -36,7 +36,7 @@ __all__ = [
 Members: TypeAlias = dict[str, Json]
 """An item as an object of JSON."""
 
-Part: TypeAlias = Literal["system", "user", "result", "reply"]
+Kind: TypeAlias = Literal["system", "user", "result", "reply"]
 """What an item is to the conversation."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = {
@@ -61,8 +61,8 @@ OUTPUTS: Mapping[str, str] = {
 }
 """The answers of a client: the key under which what the tool gave stands."""
 
-_ROLES: Mapping[str, Part] = {"system": "system", "developer": "system", "assistant": "reply"}
-_TYPES: Mapping[str, Part] = {
+_ROLES: Mapping[str, Kind] = {"system": "system", "developer": "system", "assistant": "reply"}
+_TYPES: Mapping[str, Kind] = {
     "compaction": "system",
     "mcp_approval_response": "user",
     **dict.fromkeys(OUTPUTS, "result"),
@@ -83,21 +83,21 @@ def objects_of(values: Json, place: str) -> list[Members]:
     return objects
 
 
-def part_of(item: Members) -> Part:
+def kind_of(item: Members) -> Kind:
     """Tell what an item is to the conversation.
 
     Raises:
         DecodeError: it has neither a role nor a type nor an id; `path` begins at the item.
     """
-    role, kind = item.get("role"), item.get("type")
+    role, type = item.get("role"), item.get("type")
     if role is not None:
         return _ROLES.get(expect_text(role, ".role"), "user")
-    if kind is None:
+    if type is None:
         if is_reference(item):
             return "reply"
         raise DecodeError("Expected field `role` or `type`, got an object without them")
-    part = _TYPES.get(expect_text(kind, ".type"), "reply")
-    return "reply" if part == "result" and _is_hosted(item) else part
+    kind = _TYPES.get(expect_text(type, ".type"), "reply")
+    return "reply" if kind == "result" and _is_hosted(item) else kind
 
 
 def is_call(item: Members) -> bool:
@@ -107,8 +107,8 @@ def is_call(item: Members) -> bool:
 
 def is_reference(item: Members) -> bool:
     """Tell whether an item only points to one that the vendor keeps; it may leave its type out."""
-    kind = item.get("type")
-    return kind == "item_reference" or (kind is None and "role" not in item and "id" in item)
+    type = item.get("type")
+    return type == "item_reference" or (type is None and "role" not in item and "id" in item)
 
 
 def is_sealed_elsewhere(item: Members) -> bool:
@@ -133,8 +133,8 @@ def _is_hosted(item: Members) -> bool:
 
 def type_of(item: Members) -> str:
     """Give the type of an item, `""` where it has none that is a string."""
-    kind = item.get("type")
-    return kind if isinstance(kind, str) else ""
+    type = item.get("type")
+    return type if isinstance(type, str) else ""
 
 
 def texts_of(content: Json) -> list[str]:

@@ -81,10 +81,10 @@ def _slots(items: list[Members]) -> list[_Slot]:
 def _slot(item: Members) -> _Slot:
     if item.get("role") == "assistant":
         return "message"
-    kind = type_of(item)
-    if kind == "reasoning":
+    type = type_of(item)
+    if type == "reasoning":
         return "reasoning"
-    if kind == "image_generation_call":
+    if type == "image_generation_call":
         return "image" if isinstance(item.get("result"), str) else "other"
     return "call" if is_call(item) else "other"
 
@@ -119,8 +119,7 @@ def _image(item: Members) -> Image:
 
 
 def _call(item: Members, index: int, spell: Spell) -> ToolCall:
-    kind = type_of(item)
-    name = item.get("name") if "name" in item else kind.removesuffix("_call")
+    name = item.get("name") if "name" in item else type_of(item).removesuffix("_call")
     return ToolCall(string(item.get("call_id")), string(name), _arguments(item, index, spell))
 
 

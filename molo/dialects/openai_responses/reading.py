@@ -24,10 +24,10 @@ from molo.dialects.openai_responses.envelope import Body, opened
 from molo.dialects.openai_responses.forms import DIALECT, with_delta
 from molo.dialects.openai_responses.items import (
     OUTPUTS,
+    Kind,
     Members,
-    Part,
+    kind_of,
     objects_of,
-    part_of,
     string,
     texts_of,
     type_of,
@@ -55,6 +55,8 @@ def from_request(request: Given) -> Read:
     >>> [message.content for message in from_request(body).history]
     ['Be brief.', (Text(text='Hi'),)]
     """
+    if isinstance(request, Mapping):
+        request = {key: request[key] for key in ("instructions", "input") if key in request}
     data = as_json(request)
     return opened(strict.read(data) or _read_with_care(data))
 
@@ -94,12 +96,12 @@ def _read_body(body: _Loose, data: Buffer | str) -> Body:
 
 def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
     items = objects_of(values, place)
-    parts = _parts(items, place)
+    kinds = _kinds(items, place)
     history: list[Message] = []
     start = 0
     try:
-        for start, stop in _runs(parts):
-            read = _READERS.get(parts[start])
+        for start, stop in _runs(kinds):
+            read = _READERS.get(kinds[start])
             run = items[start:stop]
             history.append(read(run[0]) if read else read_output(run, spell, start))
     except (EncodeError, RecursionError):  # of JSON there is no other reason
@@ -109,23 +111,23 @@ def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
     raise error
 
 
-def _parts(items: list[Members], place: str) -> list[Part]:
-    parts: list[Part] = []
+def _kinds(items: list[Members], place: str) -> list[Kind]:
+    kinds: list[Kind] = []
     try:
         for item in items:
-            parts.append(part_of(item))
+            kinds.append(kind_of(item))
     except DecodeError as failure:
-        error = DecodeError(failure.text, path=f"{place}[{len(parts)}]{failure.path}")
+        error = DecodeError(failure.text, path=f"{place}[{len(kinds)}]{failure.path}")
     else:
-        return parts
+        return kinds
     raise error
 
 
-def _runs(parts: list[Part]) -> Iterator[tuple[int, int]]:
+def _runs(kinds: list[Kind]) -> Iterator[tuple[int, int]]:
     """Cut items into those of one message each: a run that is a reply, or one of any other kind."""
     start = 0
-    for at, part in enumerate(parts):
-        if part != "reply" or at + 1 == len(parts) or parts[at + 1] != "reply":
+    for at, kind in enumerate(kinds):
+        if kind != "reply" or at + 1 == len(kinds) or kinds[at + 1] != "reply":
             yield start, at + 1
             start = at + 1
 
@@ -143,13 +145,15 @@ def _user(item: Members) -> User:
 
 def _result(item: Members) -> ToolResult:
     id = item.get("call_id") if "call_id" in item else item.get("id")  # local_shell_call_output
-    blocks = _blocks(item.get(OUTPUTS[type_of(item)]))
+    key = OUTPUTS[type_of(item)]
+    given = item.get(key)
+    blocks = _blocks(given) if key == "output" else [Text(string(given))]
     texts = [block.text for block in blocks if isinstance(block, Text)]
     others = tuple([block for block in blocks if not isinstance(block, Text)])
     return with_delta(ToolResult(string(id), "\n".join(texts), attachments=others), [item])
 
 
-_READERS: Mapping[Part, Callable[[Members], Message]] = {
+_READERS: Mapping[Kind, Callable[[Members], Message]] = {
     "system": _system,
     "user": _user,
     "result": _result,

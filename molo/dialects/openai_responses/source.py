@@ -29,7 +29,7 @@ def as_json(given: Given) -> Buffer | str:
     if isinstance(given, bytes | bytearray | memoryview | str):
         return given
     try:
-        return text(given if isinstance(given, list) else dict(given))
+        return text(dict(given) if isinstance(given, Mapping) else given)
     except EncodeError as failure:
         error = DecodeError(failure.text, path=failure.path or "$")
     raise error
