@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from molo import DecodeError, EncodeError, ProviderData
-from molo.dialects.delta import Unit, difference, keep, patched, restore
+from molo.dialects.delta import Unit, difference, keep, known, patched, restore
 from molo.dialects.wire import Number, parse, text
 
 LONG = "A text of more than twelve characters."
@@ -137,6 +137,15 @@ def test_items_in_another_order_are_restored_and_not_repeated(base, wire, order,
 )
 def test_what_does_not_fit_is_named_and_not_applied(data, lost):
     assert restore(Unit({"a": 1}), data, "vendor") == (Unit({"a": 1}), lost)
+
+
+@pytest.mark.parametrize("join", [None, "new"])
+@pytest.mark.parametrize(("shell", "unit"), [({"b": 1}, [LONG, 2]), ({"b": 1}, [LONG])])
+def test_known_edits_give_what_comparing_gives(shell, unit, join):
+    base = Unit([LONG], {})
+    edits = {"shell": difference({}, shell), "join": join, "sealed": True}
+    data = known([LONG], difference([LONG], unit), "vendor", **edits)
+    assert data == keep(base, Unit(unit, shell, join), "vendor", sealed=True)
 
 
 def test_the_delta_of_an_edited_message_is_stale():

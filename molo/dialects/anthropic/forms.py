@@ -54,13 +54,15 @@ UNSIGNED = False
 
 def shell(message: Message) -> Json:
     """Give the object that a message's blocks stand in, without the blocks; not to be changed."""
-    match message:
-        case System():
-            return SHELLS["system"]
-        case Assistant():
-            return SHELLS["assistant"]
-        case User() | ToolResult():
-            return SHELLS["user"]
+    return _SHELLS[type(message)]
+
+
+_SHELLS: Mapping[type[Message], Json] = {
+    System: SHELLS["system"],
+    User: SHELLS["user"],
+    ToolResult: SHELLS["user"],
+    Assistant: SHELLS["assistant"],
+}
 
 
 def canonical(message: Message) -> list[Json]:
@@ -69,7 +71,7 @@ def canonical(message: Message) -> list[Json]:
         case System(content=content):
             return [_text(content)]
         case User(content=blocks):
-            return _placed(map(write_block, blocks))
+            return [item for block in blocks if (item := write_block(block)) is not None]
         case Assistant():
             return canonical_reply(message, [_input(call) for call in message.tool_calls])
         case ToolResult():

@@ -4,7 +4,7 @@ Each function reads the unit of one message. A unit is its blocks on the wire; w
 no array for content, it is an object with its `content` as it is, and no other unit joins it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal, TypeAlias, TypeVar
 
@@ -16,7 +16,7 @@ from molo.dialects.anthropic.blocks import DIALECT, read_block
 from molo.dialects.anthropic.forms import SHELLS, UNSIGNED, canonical, canonical_reply, shell
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.wire import Json, expect_object, string, text
-from molo.errors import DECODE_FAILURES, Buffer
+from molo.errors import DECODE_FAILURES
 from molo.message import (
     Assistant,
     ContentBlock,
@@ -237,14 +237,10 @@ class _Block(Struct):
     input: Raw | UnsetType = UNSET
 
 
-class _Object(Struct):
-    content: list[_Block]
+_decode_inputs = msgspec.json.Decoder(list[_Block]).decode
 
 
-_decode_inputs = msgspec.json.Decoder(_Object).decode
-
-
-def inputs_of(members: Members, raw: Buffer | str) -> list[str | None]:
+def inputs_of(members: Members, raws: Mapping[str, Raw]) -> list[str | None]:
     """Give the texts of the inputs of an assistant's blocks, as they stand on the wire.
 
     Nothing where there are none, and where blocks cannot be read in this way.
@@ -253,7 +249,7 @@ def inputs_of(members: Members, raw: Buffer | str) -> list[str | None]:
     if not (isinstance(content, list) and any(map(_has_input, content))):
         return []
     try:
-        blocks = _decode_inputs(raw).content
+        blocks = _decode_inputs(raws["content"])
     except DECODE_FAILURES:
         return []
     return [None if block.input is UNSET else bytes(block.input).decode() for block in blocks]

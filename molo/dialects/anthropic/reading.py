@@ -34,10 +34,10 @@ from molo.dialects.anthropic.messages import (
     runs,
     shell_of,
 )
-from molo.dialects.anthropic.strict import read_json
+from molo.dialects.anthropic.strict import read_json, read_object
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, as_json, expect_object, expect_text, parse
+from molo.dialects.wire import Json, as_json, expect_text, parse
 from molo.errors import (
     DECODE_FAILURES,
     Buffer,
@@ -80,11 +80,11 @@ def from_request(request: Request) -> Read:
 
 
 class _Body(Struct):
-    messages: list[Raw]
+    messages: list[dict[str, Raw]]
     system: Raw | UnsetType = UNSET
 
 
-_decode_raw = msgspec.json.Decoder(_Body | list[Raw]).decode
+_decode_raw = msgspec.json.Decoder(_Body | list[dict[str, Raw]]).decode
 _FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
@@ -95,7 +95,7 @@ def read_carefully(data: Buffer | str) -> Read:
     except DECODE_FAILURES as failure:
         error = decode_error(failure, data, _FORM)
     else:
-        reading = _Reading()
+        reading = Reading()
         if isinstance(body, list):
             reading.read_messages("$", body, data)
         else:
@@ -105,7 +105,7 @@ def read_carefully(data: Buffer | str) -> Read:
     raise error
 
 
-class _Reading:
+class Reading:
     """A request as it is read: its messages so far, and what belongs to none."""
 
     def __init__(self) -> None:
@@ -123,13 +123,18 @@ class _Reading:
         else:
             self.history.append(read_system({"role": "system", "content": system}, None))
 
-    def read_messages(self, place: str, raws: list[Raw], data: Buffer | str) -> None:
-        for index, raw in enumerate(raws):
-            self._read_at(f"{place}[{index}]", _parsed(raw, data), raw)
+    def read_messages(self, place: str, objects: list[dict[str, Raw]], data: Buffer | str) -> None:
+        for index, raws in enumerate(objects):
+            messages = None if self._would_join() else read_object(raws)
+            if messages is None:
+                members = {key: _parsed(raw, data) for key, raw in raws.items()}
+                self._read_at(f"{place}[{index}]", members, raws)
+            else:
+                self.history += messages
 
-    def _read_at(self, place: str, value: Json, raw: Raw) -> None:
+    def _read_at(self, place: str, members: Members, raws: dict[str, Raw]) -> None:
         try:
-            self._read(value, raw)
+            self.read(members, raws)
         except DecodeError as failure:
             error = DecodeError(failure.text, path=place + failure.path)
         except (EncodeError, RecursionError):
@@ -138,15 +143,15 @@ class _Reading:
             return
         raise error
 
-    def _read(self, value: Json, raw: Raw) -> None:
-        members = expect_object(value, "")
+    def read(self, members: Members, raws: dict[str, Raw]) -> None:
+        """Read one object of `messages`, whatever it holds; `raws` are its members as JSON."""
         if "role" not in members:
             raise DecodeError("Expected field `role`, got an object without it")
         match expect_text(members["role"], ".role"):
             case "user":
                 self._read_user(members)
             case "assistant":
-                self.history.append(read_assistant(members, inputs_of(members, raw)))
+                self.history.append(read_assistant(members, inputs_of(members, raws)))
             case "system":
                 self.history.append(read_system(members, "new"))
             case other:

@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+import msgspec
+from msgspec import Raw
+
 from molo.dialects.anthropic.messages import Members, inputs_of, read_assistant
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.wire import Json, as_json, expect_object, parse, text
@@ -12,6 +15,8 @@ __all__ = ["Response", "error_of", "from_response", "reply_of"]
 
 Response: TypeAlias = Buffer | str | Mapping[str, Any]
 """An answer, or an event of one: JSON as bytes or text, or what a parser makes of it."""
+
+_decode_raws = msgspec.json.Decoder(dict[str, Raw]).decode
 
 # https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons, read 2026-11
 _STOPS: Mapping[str, Stop] = {
@@ -44,7 +49,7 @@ def from_response(response: Response) -> Reply:
         raise DecodeError(f"Expected an answer, got {error_of(members)}", path="$.error")
     if "content" not in members:
         raise DecodeError("Expected field `content`, got an object without it", path="$")
-    return reply_of(members, inputs_of(members, data))
+    return reply_of(members, inputs_of(members, _decode_raws(data)))
 
 
 def error_of(members: Members) -> str:

@@ -5,6 +5,7 @@ Content that is a bare string, and a bare string for `system`, are canonical but
 small delta says. What is refused here, for whatever reason, takes the careful path (`reading`).
 """
 
+from collections.abc import Mapping
 from typing import TypeAlias
 
 import msgspec
@@ -12,10 +13,12 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
-from molo.dialects.anthropic.forms import canonical
-from molo.dialects.delta import Unit, keep
-from molo.dialects.wire import parse
+from molo.dialects.anthropic.forms import SHELLS, canonical, shell
+from molo.dialects.anthropic.messages import read_run
+from molo.dialects.delta import Unit, difference, keep, known
+from molo.dialects.wire import Json, parse
 from molo.errors import DECODE_FAILURES, Buffer
+from molo.history.contents import blocks
 from molo.message import (
     Assistant,
     ContentBlock,
@@ -28,7 +31,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["read_json"]
+__all__ = ["read_json", "read_object"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -46,7 +49,7 @@ class _Document(_Shape, tag_field="type", tag="document"):
 
 class _Result(_Shape, tag_field="type", tag="tool_result"):
     tool_use_id: str
-    content: str
+    content: str | list[Text | _Image | _Document]
     is_error: bool | UnsetType = UNSET
 
 
@@ -59,12 +62,16 @@ class _Call(_Shape, tag_field="type", tag="tool_use"):
 _Media: TypeAlias = _Image | _Document
 
 
+_Heard: TypeAlias = str | list[Text | _Result | _Media]
+_Said: TypeAlias = str | list[Text | _Call]
+
+
 class _User(_Shape, tag_field="role", tag="user"):
-    content: str | list[Text | _Result | _Media]
+    content: _Heard
 
 
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
-    content: str | list[Text | _Call]
+    content: _Said
 
 
 class _Body(Struct):
@@ -75,6 +82,8 @@ class _Body(Struct):
 
 
 _decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
+_decode_heard = msgspec.json.Decoder(_Heard).decode
+_decode_said = msgspec.json.Decoder(_Said).decode
 
 
 class _NotCanonicalError(ValueError):
@@ -97,6 +106,38 @@ def read_json(data: Buffer | str) -> list[Message] | None:
     except ValueError:  # not canonical, or an input that is no UTF-8
         return None
     return history
+
+
+def read_object(raws: Mapping[str, Raw]) -> list[Message] | None:
+    """Read one object of `messages` with canonical blocks and any other keys; None for any other.
+
+    The messages are those that it gives where no result stands in front of it.
+    """
+    try:
+        if raws.get("role") == _USER:
+            messages = _heard(_decode_heard(raws["content"]))
+        elif raws.get("role") == _ASSISTANT:
+            messages = [_said(_decode_said(raws["content"]))]
+        else:
+            return None
+        if len(raws) > 2:
+            messages[0] = _in_shell(messages[0], raws)
+    except (KeyError, *DECODE_FAILURES):
+        return None
+    return messages
+
+
+_USER = Raw(b'"user"')
+_ASSISTANT = Raw(b'"assistant"')
+
+
+def _in_shell(message: Message, raws: Mapping[str, Raw]) -> Message:
+    """Keep the keys that the object of a message has besides its blocks."""
+    if message.provider_data is not None:
+        raise _NotCanonicalError
+    odd: Json = {key: parse(raw) for key, raw in raws.items() if key != "content"}
+    edit = difference(shell(message), odd)
+    return replace(message, provider_data=known(canonical(message), None, DIALECT, shell=edit))
 
 
 def _systems(system: str | list[Text | _Image] | UnsetType) -> list[Message]:
@@ -123,31 +164,39 @@ def _bare(message: System | User | Assistant, content: str) -> Message:
 def _read(shapes: list[_User | _Assistant], history: list[Message]) -> None:
     for shape in shapes:
         if isinstance(shape, _Assistant):
-            history.append(_assistant(shape.content))
+            history.append(_said(shape.content))
         elif history and isinstance(history[-1], ToolResult):
             raise _NotCanonicalError  # one object would hold both
         else:
-            _read_user(shape.content, history)
+            history += _heard(shape.content)
 
 
-def _read_user(content: str | list[Text | _Result | _Media], history: list[Message]) -> None:
+def _heard(content: _Heard) -> list[Message]:
     if isinstance(content, str):
-        history.append(_bare(User((Text(content),)), content))
-        return
+        return [_bare(User((Text(content),)), content)]
+    messages: list[Message] = []
     said: list[ContentBlock] = []
     for block in content:
         if isinstance(block, Text):
             said.append(block)
         elif not isinstance(block, _Result):
             said.append(_media(block))
-        elif said or block.is_error is False:
+        elif said:
             raise _NotCanonicalError
         else:
-            history.append(
-                ToolResult(block.tool_use_id, block.content, is_error=block.is_error is True)
-            )
+            messages.append(_result(block))
     if said or not content:
-        history.append(User(tuple(said)))
+        messages.append(User(tuple(said)))
+    return messages
+
+
+def _result(shape: _Result) -> Message:
+    if isinstance(shape.content, str) and shape.is_error is not False:
+        return ToolResult(shape.tool_use_id, shape.content, is_error=shape.is_error is True)
+    message = read_run([msgspec.to_builtins(shape)], SHELLS["user"], None)
+    if any(isinstance(block, Wire) for block in blocks(message)):
+        raise _NotCanonicalError
+    return message
 
 
 def _media(shape: _Media) -> ContentBlock:
@@ -158,7 +207,7 @@ def _media(shape: _Media) -> ContentBlock:
     return block
 
 
-def _assistant(content: str | list[Text | _Call]) -> Message:
+def _said(content: _Said) -> Message:
     if isinstance(content, str):
         return _bare(Assistant(content), content)
     said = ""
