@@ -1,15 +1,22 @@
-"""The canonical shapes as types: what they accept loses nothing by being read.
+"""The common shapes as types: what they accept loses nothing by being read.
 
-A conversation of canonical items alone is decoded in one call and built without a look at any key.
-What is refused here, for whatever reason, takes the careful path (`reading`).
+A conversation of such items alone is decoded in one call and built without a look at any key. They
+are canonical, or messages of the system or a user that depart from it in a known way: with a
+`"type": "message"`, or with their one text as a part, or both. What is refused here, for whatever
+reason, takes the careful path (`reading`).
 """
 
+from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
 
+from molo.dialects.delta import Edit, known
 from molo.dialects.openai_responses.envelope import Body
+from molo.dialects.openai_responses.forms import DIALECT, canonical
+from molo.dialects.wire import Json
 from molo.errors import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
@@ -40,9 +47,9 @@ class _Image(_Shape, tag_field="type", tag="input_image"):
 
 
 class _Item(_Shape):
-    """A message, which has no `type`, a call or its output: the three have no tag in common."""
+    """A message, a call or its output: the three have no tag in common."""
 
-    type: Literal["function_call", "function_call_output"] | UnsetType = UNSET
+    type: Literal["message", "function_call", "function_call_output"] | UnsetType = UNSET
     role: Literal["system", "user", "assistant"] | UnsetType = UNSET
     content: str | list[_Text | _Image] | UnsetType = UNSET
     call_id: str | UnsetType = UNSET
@@ -95,7 +102,7 @@ def _history(items: list[_Item]) -> list[Message]:
                 raise _NotCanonicalError
             history.append(_reply(said, calls))
             said, calls = None, []
-        if item.type is not UNSET:
+        if item.type == "function_call_output":
             history.append(_result(item))
         elif item.role == "assistant":
             said = _text(item)
@@ -132,16 +139,41 @@ def _result(item: _Item) -> ToolResult:
 
 def _spoken(item: _Item) -> Message:
     content = _content(item)
+    alone = _only_text(content)
+    words = content if alone is None else alone
+    message: System | User
     if item.role == "user":
-        return User(_blocks(content))
-    if item.role is UNSET or not isinstance(content, str):
+        message = User(_blocks(words))
+    elif item.role == "system" and isinstance(words, str):
+        message = System(words)
+    else:
         raise _NotCanonicalError
-    return System(content)
+    edit = _EDITS.get((item.type == "message", alone is not None))
+    if edit is None:
+        return message
+    return replace(message, provider_data=known(canonical(message), edit, DIALECT))
+
+
+def _only_text(content: str | list[_Text | _Image]) -> str | None:
+    if len(content) != 1 or isinstance(content, str):
+        return None
+    (part,) = content
+    return part.text if isinstance(part, _Text) else None
+
+
+_TYPED: dict[str, Json] = {"type": ["message"]}
+_LISTED: dict[str, Json] = {"content": [[{"type": "input_text", "text": {"$": [0, "content"]}}]]}
+_EDITS: Mapping[tuple[bool, bool], Edit] = {
+    (True, False): {"0": _TYPED},
+    (False, True): {"0": _LISTED},
+    (True, True): {"0": {**_TYPED, **_LISTED}},
+}
+"""How messages depart from the canonical form that have a type, or their one text as a part."""
 
 
 def _text(item: _Item) -> str:
     content = _content(item)
-    if isinstance(content, str):
+    if isinstance(content, str) and item.type is UNSET:
         return content
     raise _NotCanonicalError
 
@@ -158,8 +190,6 @@ def _content(item: _Item) -> str | list[_Text | _Image]:
 def _blocks(content: str | list[_Text | _Image]) -> tuple[ContentBlock, ...]:
     if isinstance(content, str):
         return (Text(content),)
-    if len(content) == 1 and isinstance(content[0], _Text):
-        raise _NotCanonicalError
     return tuple([_block(part) for part in content])
 
 
