@@ -144,6 +144,15 @@ REFUSED = [
         [(3, None)],
     ),
     (
+        "reasoning_required",
+        Rules(reasoning="required", sealed_reasoning=True),
+        [
+            assistant_with_reasoning("Hello", "So"),
+            Assistant("Hello", provider_data=sealed("x")),
+        ],
+        [(0, None)],
+    ),
+    (
         "reasoning_refused",
         Rules(reasoning="refused", dialect="x"),
         [

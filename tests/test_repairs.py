@@ -253,6 +253,12 @@ REPAIRS = {
         [U, A, U, assistant("Bye")],
         [("reasoning_refused", 1, None, 1), ("reasoning_refused", 3, None, 3)],
     ),
+    "a reply that was nothing but refused reasoning says so": (
+        Rules(reasoning="refused", text="not_empty"),
+        [U, assistant_with_reasoning("", "So")],
+        [U, assistant("(no content)")],
+        [("reasoning_refused", 1, None, 1), ("content_empty", 1, None, 1)],
+    ),
     "reasoning without its seal goes, and a changed reply has lost its seal": (
         Rules(sealed_reasoning=True),
         [
@@ -267,6 +273,32 @@ REPAIRS = {
             ("reasoning_unsealed", 1, None, 1),
             ("id_empty", 2, None, 2),
         ],
+    ),
+    "a reply that loses its seal with the white space loses its reasoning": (
+        Rules(final_trailing_blank=False, sealed_reasoning=True),
+        [U, Assistant("Hello ", "So", provider_data=SEALED)],
+        [U, A],
+        [
+            ("provider_data_dropped", 1, None, 1),
+            ("content_trailing_blank", 1, None, 1),
+            ("reasoning_unsealed", 1, None, 1),
+        ],
+    ),
+    "results that a system kept apart are put in order": (
+        Rules(results="anywhere", results_in_call_order=True, system="leading"),
+        [asks("a", "b"), *answers("b"), S, *answers("a")],
+        [S, asks("a", "b"), *answers("a", "b")],
+        [
+            ("results_order", 1, None, 3),
+            ("system_place", 2, None, 0),
+            ("results_order", 3, None, 2),
+        ],
+    ),
+    "only the results of the step are put in order": (
+        Rules(results="anywhere", results_in_call_order=True),
+        [asks("a"), U, asks("b", "c"), *answers("c", "a", "b")],
+        [asks("a"), U, asks("b", "c"), *answers("b", "a", "c")],
+        [("results_order", 3, None, 5), ("results_order", 5, None, 3)],
     ),
     "lone surrogates become the replacement character": (
         Rules(),
@@ -650,18 +682,32 @@ def test_ids_of_a_tiny_space_are_used_up_before_they_run_out():
     assert repair(repaired.history, Rules(id_chars="alnum", id_max=1)).changes == ()
 
 
-def test_results_stay_with_their_calls_where_ids_run_out():
-    letters = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-    ids = ["!0", *letters[1:], "0", "z"]
-    replies = [
-        Assistant("", tool_calls=tuple(ToolCall(i, f"n{n}", "{}") for n, i in enumerate(ids)))
+LETTERS = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def test_results_in_another_order_stay_with_their_calls_where_ids_run_out():
+    ids = ["!0", *LETTERS[1:], "0", "z"]  # "!0" becomes "0"; "0" stays, for none is left
+    calls = tuple(ToolCall(id, f"n{n}", "{}") for n, id in enumerate(ids))
+    results = [tool_result(id, f"r{n}") for n, id in enumerate(ids)]
+    history = [*(Assistant("", tool_calls=(call,)) for call in calls), *reversed(results)]
+    repaired = repair(history, Rules(id_chars="alnum", id_max=1))
+    assert answered(repaired.history) == answered(history)
+    assert {problem.code for problem in repaired.remaining} == {"id_space"}
+
+
+def test_results_of_another_step_come_home_where_ids_run_out():
+    ids = [*LETTERS, "-", "_", "\ud800"]
+    history = [
+        *(Assistant("", tool_calls=(ToolCall(id, f"n{id!r}", "{}"),)) for id in ids),
+        *(tool_result(id, f"r{id!r}") for id in ids[:-1]),
+        U,
+        Assistant("", tool_calls=(ToolCall("\ud801", "last", "{}"),)),
+        tool_result("\ud801", "of the last"),
+        tool_result("\ud800", "of the one before"),
     ]
-    results = [tool_result(id, f"r{n}") for n, id in reversed(list(enumerate(ids)))]
-    history = [*replies, *results]
-    for some_rules in (Rules(id_chars="alnum", id_max=1), Rules(id_max=1, results="anywhere")):
-        repaired = repair(history, some_rules)
-        assert answered(repaired.history) == answered(history)
-        assert {problem.code for problem in repaired.remaining} <= {"id_space"}
+    repaired = repair(history, Rules(id_max=1, results="anywhere"))
+    assert answered(repaired.history) == answered(history)
+    assert [problem.code for problem in repaired.remaining] == ["id_space"]
 
 
 def test_the_texts_are_what_the_documentation_says():

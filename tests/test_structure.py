@@ -97,6 +97,11 @@ PAIRS = {
         [None],
         ([0], [], []),
     ),
+    "a result ends a run of replies": (
+        [asks("a"), answers("b"), asks("a"), answers("a")],
+        [None, 3],
+        ([1], [], []),
+    ),
     "a split reply is one step": (
         [asks("a"), asks("b"), answers("a"), answers("b")],
         [2, 3],
