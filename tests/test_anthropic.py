@@ -193,8 +193,11 @@ def keys_of(item):
 
 
 def content_of(item):
-    content = item["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
+    """List the blocks of an object; what is no array is one block, as a System has to be."""
+    content = item.get("content", [])
+    if isinstance(content, list):
+        return content
+    return [{"type": "text", "text": content if isinstance(content, str) else compact(content)}]
 
 
 def bare(places):
@@ -1294,6 +1297,14 @@ def test_all_ways_read_any_messages_the_same(messages):
     history = strict.read_json(compact(messages))
     assert history is None or told(history) == careful
     assert told(reading.read_carefully(compact(messages)).history) == careful
+
+
+@given(st.lists(_bodies, min_size=1, max_size=3), st.randoms(use_true_random=False))
+def test_any_message_is_written_the_same_whatever_stands_next_to_it(bodies, chance):
+    read = [message for body in bodies for message in anthropic.from_request(body).history]
+    alone = [block for message in read for block in bare(blocks_of(written([message])))]
+    chance.shuffle(read)
+    assert sorted(bare(blocks_of(written(read)))) == sorted(alone)
 
 
 @given(_contents)

@@ -45,19 +45,21 @@ __all__ = [
     "unplaced_spoken",
 ]
 
-SHELLS: Mapping[str, Json] = {name: {"role": name} for name in ("system", "user", "assistant")}
+SHELLS: Mapping[str, dict[str, Json]] = {
+    name: {"role": name} for name in ("system", "user", "assistant")
+}
 """The canonical objects around blocks, by role."""
 
 UNSIGNED = False
 """The signature of thinking that has none: a value that no signature on the wire has."""
 
 
-def shell(message: Message) -> Json:
+def shell(message: Message) -> dict[str, Json]:
     """Give the object that a message's blocks stand in, without the blocks; not to be changed."""
     return _SHELLS[type(message)]
 
 
-_SHELLS: Mapping[type[Message], Json] = {
+_SHELLS: Mapping[type[Message], dict[str, Json]] = {
     System: SHELLS["system"],
     User: SHELLS["user"],
     ToolResult: SHELLS["user"],
