@@ -832,6 +832,18 @@ def test_deep_nesting_is_read_or_refused(depth, item):
         assert openai_responses.to_request_json(history).decode() == f'{{"input":{items}}}'
 
 
+@pytest.mark.parametrize("depth", [100, 480, 900])
+def test_deep_nesting_is_written_or_refused(depth):
+    nested = '{"type":"odd","odd":' + "[" * depth + "]" * depth + "}"
+    history = [User((Text("a"), Wire("openai_responses", nested)))]
+    try:
+        request = openai_responses.to_request(history).request
+    except EncodeError as error:
+        assert (error.text, depth > 100) == ("Expected items nested less deeply", True)
+    else:
+        assert depth > 100 or request["input"][0]["content"][1] == json.loads(nested)
+
+
 # --- Any shape ------------------------------------------------------------------------------------
 
 WORDS = st.sampled_from(["", "Hi", "A text of some length.", "{}", '{"a":1}', "data:,x", "c1"])
