@@ -22,6 +22,7 @@ none.
 https://ai.google.dev/api/generate-content and …/api/caching#FunctionResponse, read 2026-11
 """
 
+import re
 from collections.abc import Iterable
 
 from molo.dialects.gemini.ids import is_made_up, named
@@ -30,41 +31,56 @@ from molo.dialects.wire import Json, encoded, parse, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import Assistant, Message, System, Text, ToolCall, ToolResult, User
 
-__all__ = ["canonical", "parse_arguments", "read_response", "shell", "write_result"]
+__all__ = [
+    "INSTRUCTION",
+    "SHELLS",
+    "canonical",
+    "canonical_reply",
+    "is_written_so",
+    "parse_arguments",
+    "read_response",
+    "shell",
+    "unnamed",
+    "write_result",
+]
 
 
-def shell(message: Message) -> dict[str, Json]:
-    """Write what stands around the parts of a message, where it has an object of its own."""
-    match message:
-        case System():
-            return {"systemInstruction": {"role": "user"}}
-        case Assistant():
-            return {"role": "model"}
-        case User() | ToolResult():
-            return {"role": "user"}
+SHELLS: dict[str, Json] = {"user": {"role": "user"}, "model": {"role": "model"}}
+"""What stands around the parts of a message, where it has a content of its own, by its role."""
+
+INSTRUCTION: Json = {"systemInstruction": {"role": "user"}}
+"""The same of a System."""
+
+
+def shell(message: Message) -> Json:
+    """Give what stands around the parts of a message, where it has a content of its own."""
+    if isinstance(message, Assistant):
+        return SHELLS["model"]
+    return INSTRUCTION if isinstance(message, System) else SHELLS["user"]
 
 
 def canonical(message: Message) -> list[Json]:
     """Write one message as parts; what has no place in the dialect is left out."""
-    match message:
-        case System(content=content):
-            return [{"text": content}]
-        case User(content=blocks):
-            return _placed(map(write_part, blocks))
+    match message:  # by how often they come
+        case ToolResult():
+            return [_result(message, unnamed(message.id))]
         case Assistant():
-            return _assistant(message)
-        case ToolResult(id=id):
-            return [write_result(message, named(id) or "")]
+            return canonical_reply(message, map(_args, message.tool_calls))
+        case User():
+            return _placed(map(write_part, message.content))
+        case System():
+            return [{"text": message.content}]
 
 
-def _assistant(message: Assistant) -> list[Json]:
+def canonical_reply(message: Assistant, args: Iterable[Json]) -> list[Json]:
+    """Write a reply as parts; `args` are what the arguments of its calls say."""
     written: list[Json] = []
     if message.reasoning is not None:
         written.append({"text": message.reasoning, "thought": True})
     if message.content:
         written.append({"text": message.content})
     written += _placed(map(write_part, message.attachments))
-    written += map(_call, message.tool_calls)
+    written += map(_call, message.tool_calls, args)
     return written or [{"text": ""}]
 
 
@@ -75,16 +91,19 @@ def _placed(written: Iterable[Json]) -> list[Json]:
 # --- Calls ----------------------------------------------------------------------------------------
 
 
-def _call(call: ToolCall) -> Json:
+def _call(call: ToolCall, args: Json) -> Json:
+    return {"functionCall": {**_named(call.id, call.name), "args": args}}
+
+
+def _named(id: str, name: str) -> dict[str, Json]:
+    return {"name": name} if is_made_up(id, name) else {"id": id, "name": name}
+
+
+def _args(call: ToolCall) -> Json:
     try:
-        args = parse_arguments(call.arguments)
+        return parse_arguments(call.arguments)
     except DecodeError:
-        args = {}
-    return {"functionCall": {**_id(call.id, call.name), "name": call.name, "args": args}}
-
-
-def _id(id: str, name: str) -> dict[str, Json]:
-    return {} if is_made_up(id, name) else {"id": id}
+        return {}
 
 
 def parse_arguments(arguments: str) -> Json:
@@ -101,15 +120,22 @@ def parse_arguments(arguments: str) -> Json:
 
 def write_result(message: ToolResult, name: str) -> Json:
     """Write a result as the one of a call of this name."""
-    written: dict[str, Json] = {
-        **_id(message.id, name),
-        "name": name,
-        "response": _response(message.content, message.is_error),
-    }
-    # Text has no place here: https://ai.google.dev/api/caching#FunctionResponsePart
-    held = [block for block in message.attachments if not isinstance(block, Text)]
-    if parts := _placed(map(write_part, held)):
-        written["parts"] = parts
+    return _result(message, _named(message.id, name))
+
+
+def unnamed(id: str) -> dict[str, Json]:
+    """Tell of the call of a result what the result alone tells: the name is empty if unknown."""
+    name = named(id)
+    return {"id": id, "name": ""} if name is None else {"name": name}
+
+
+def _result(message: ToolResult, call: dict[str, Json]) -> Json:
+    written = {**call, "response": _response(message.content, message.is_error)}
+    if message.attachments:
+        # Text has no place here: https://ai.google.dev/api/caching#FunctionResponsePart
+        held = [block for block in message.attachments if not isinstance(block, Text)]
+        if parts := _placed(map(write_part, held)):
+            written["parts"] = parts
     return {"functionResponse": written}
 
 
@@ -122,9 +148,12 @@ def _response(content: str, is_error: bool) -> Json:
     return value
 
 
+_COMPACT = re.compile(r'\{(?:\}|"(?:[^"\\]|\\.)*":\S)')  # how such text begins
+
+
 def _compact_object(content: str) -> dict[str, Json] | None:
     """Parse text that is a JSON object exactly as it would be written; None for any other."""
-    if content[:1] != "{" or content[-1:] != "}":
+    if content[-1:] != "}" or not _COMPACT.match(content):
         return None
     try:
         value = parse(content)
@@ -136,14 +165,25 @@ def _compact_object(content: str) -> dict[str, Json] | None:
 
 def read_response(response: Json) -> tuple[str, bool]:
     """Read what a result says, and whether it says that the call failed."""
-    match response:
-        case {"result": str(words), **rest} | {"output": str(words), **rest} if not rest:
-            return words, False
-        case {"error": str(words), **rest} if not rest:
-            return words, True
-        case {"error": dict(details), **rest} if not rest:
-            return text(details), True
-        case None:
-            return "", False
-        case _:
-            return text(response), False
+    if not isinstance(response, dict):
+        return "" if response is None else text(response), False
+    if len(response) == 1:
+        ((key, said),) = response.items()
+        if isinstance(said, str) and key in _SAYING:
+            return said, key == "error"
+        if isinstance(said, dict) and key == "error":
+            return text(said), True
+    return text(response), False
+
+
+_SAYING = frozenset(("result", "output", "error"))
+
+
+def is_written_so(response: dict[str, Json]) -> bool:
+    """Tell whether what is read from a response is written as this response."""
+    if len(response) != 1:
+        return True
+    ((key, said),) = response.items()
+    if key not in _SAYING or not isinstance(said, str):
+        return True
+    return key != "output" and _compact_object(said) is None

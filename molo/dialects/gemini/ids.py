@@ -6,22 +6,29 @@ call of this tool in the history. So it is the same whenever the same history is
 name where only the result is at hand, and it is never sent.
 """
 
-import re
-
 __all__ = ["Ids", "is_made_up", "named"]
 
-_MADE_UP = re.compile(r"(.+)_(?:0|[1-9][0-9]{0,4})", re.DOTALL)
+
+def named(id: str) -> str | None:
+    """Give the name that an id was made up from; None for other ids.
+
+    >>> named("weather_0"), named("call_ab12")
+    ('weather', None)
+    """
+    name, _, number = id.rpartition("_")
+    return name if name and _is_number(number) else None
 
 
 def is_made_up(id: str, name: str) -> bool:
     """Tell whether the id of a call is one that was made up for this name."""
-    return named(id) == name
+    return id.startswith(name) and named(id) == name
 
 
-def named(id: str) -> str | None:
-    """Give the name that an id was made up from; None for other ids."""
-    match = _MADE_UP.fullmatch(id)
-    return match[1] if match else None
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and text.isascii() and (text == "0" or text[0] != "0")
+
+
+IdsState = tuple[dict[str, int], dict[str, str], bool]
 
 
 class Ids:
@@ -31,6 +38,14 @@ class Ids:
         self._counts: dict[str, int] = {}
         self._open: dict[str, str] = {}  # id -> name of the calls of this step without a result
         self._step_is_over = False
+
+    def state(self) -> IdsState:
+        """Copy what is known now."""
+        return {**self._counts}, {**self._open}, self._step_is_over
+
+    def reset(self, state: IdsState) -> None:
+        """Go back to a state: what was given out since is forgotten."""
+        self._counts, self._open, self._step_is_over = state
 
     def end_replies(self) -> None:
         """Begin a new step with the next call."""

@@ -19,9 +19,9 @@ import base64
 from typing import TypeAlias
 
 from molo.dialects import data_url
-from molo.dialects.blocks import is_verbatim
 from molo.dialects.loss import Code
 from molo.dialects.wire import Json, parse, text
+from molo.errors import DecodeError
 from molo.message import Audio, ContentBlock, File, Image, Text, Wire
 
 __all__ = ["DIALECT", "SIGNATURES", "read_part", "unplaced", "write_part"]
@@ -40,9 +40,16 @@ def write_part(block: ContentBlock) -> Json:
         case Text(text=words):
             return {"text": words}
         case Wire():
-            return parse(block.data) if is_verbatim(block, DIALECT) else None
+            return _verbatim(block)
         case Image() | Audio() | File():
             return _media(block)
+
+
+def _verbatim(block: Wire) -> Json:
+    try:
+        return parse(block.data) if block.dialect == DIALECT else None
+    except DecodeError:
+        return None
 
 
 def unplaced(block: ContentBlock) -> Code | None:
@@ -51,7 +58,7 @@ def unplaced(block: ContentBlock) -> Code | None:
         case Text():
             return None
         case Wire():
-            return None if is_verbatim(block, DIALECT) else "block"
+            return "block" if _verbatim(block) is None else None
         case File(name=name) if name:
             return "name"  # `displayName` is refused by the Gemini API
         case Image() | Audio() | File():
@@ -76,19 +83,28 @@ def _type_and_data(media: _Media) -> tuple[str, bytes | None]:
 
 def read_part(part: Json) -> ContentBlock:
     """Read any part; Wire where molo has no words for it."""
-    read: ContentBlock | None = None
+    if isinstance(part, str):
+        return Text(part)
+    if not isinstance(part, dict):
+        return Wire(DIALECT, text(part))
+    words = part.get("text")
+    if isinstance(words, str) and _MEDIA.isdisjoint(part):  # most are; spares the match
+        return Text(words)
     match part:
         case {"inlineData": dict(blob)} | {"inline_data": dict(blob)}:
             read = _inline(blob)
         case {"fileData": dict(file)} | {"file_data": dict(file)}:
             read = _file(file)
-        case {"text": str(words)} | str(words):
-            return Text(words)
-        case dict():
-            part = {key: value for key, value in part.items() if key not in SIGNATURES}
         case _:
-            pass
-    return read or Wire(DIALECT, text(part))
+            read = None
+    return read or Wire(DIALECT, text(_unsigned(part)))
+
+
+_MEDIA = frozenset(("inlineData", "inline_data", "fileData", "file_data"))
+
+
+def _unsigned(part: dict[str, Json]) -> Json:
+    return {key: value for key, value in part.items() if key not in SIGNATURES}
 
 
 _KINDS: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from molo.dialects.gemini.reading import Members, args_of, as_json, parts_of, read_reply
+from molo.dialects.gemini.args import args_of
+from molo.dialects.gemini.contents import Members, read_reply
+from molo.dialects.gemini.ids import Ids
+from molo.dialects.gemini.reading import as_json
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.wire import Json, expect_array, expect_object, parse, text
 from molo.errors import Buffer, DecodeError, EncodeError, identified
@@ -66,7 +69,7 @@ def from_response(response: Response) -> Reply:
         return reply_of_blocked(members)
     candidate = expect_object(first, "$.candidates[0]")
     content = content_of(candidate, "$.candidates[0]")
-    args = args_of(parts_of(content), data, "candidates", 0, "content")
+    args = args_of(content or {}, data, "candidates", 0, "content", "parts")
     return reply_of(members, candidate, content, args, others)
 
 
@@ -87,16 +90,16 @@ def members_of(data: Buffer | str) -> Members:
     raise DecodeError(f"Expected an answer, got {got}", path="$.error")
 
 
-def content_of(candidate: Members, place: str) -> Members:
-    """Give the content of a candidate, empty if it has none."""
+def content_of(candidate: Members, place: str) -> Members | None:
+    """Give the content of a candidate, if it has any."""
     content = candidate.get("content")
-    return {} if content is None else expect_object(content, f"{place}.content")
+    return None if content is None else expect_object(content, f"{place}.content")
 
 
 def reply_of(
     members: Members,
     candidate: Members,
-    content: Members,
+    content: Members | None,
     args: list[str | None],
     others: list[Json],
 ) -> Reply:
@@ -104,13 +107,19 @@ def reply_of(
     shell: Json = {key: value for key, value in candidate.items() if key != "content"}
     rest: Json = {**members, "candidates": [shell, *others]}
     try:
-        message = read_reply(content, args) if content else Assistant("")
+        message = _message(content, args)
         return Reply(message, _stop(candidate.get("finishReason"), message), text(rest))
     except (DecodeError, EncodeError) as failure:
         error = DecodeError(failure.text, path="$.candidates[0]")
     except RecursionError:
         error = DecodeError("Expected an answer nested less deeply", path="$")
     raise error
+
+
+def _message(content: Members | None, args: list[str | None]) -> Assistant:
+    if content is None:
+        return Assistant("")
+    return read_reply({**content, "role": "model"}, args, Ids())
 
 
 def _stop(reason: Json, message: Assistant) -> Stop | None:

@@ -14,9 +14,12 @@ Each piece is looked at once: the cost is linear in the length of the stream.
 """
 
 from collections.abc import Iterable
+from itertools import zip_longest
 from typing import NamedTuple
 
-from molo.dialects.gemini.reading import Members, args_of, as_json, parts_of
+from molo.dialects.gemini.args import args_of
+from molo.dialects.gemini.contents import Members, parts_of
+from molo.dialects.gemini.reading import as_json
 from molo.dialects.gemini.replies import (
     Response,
     content_of,
@@ -83,7 +86,7 @@ class Accumulator:
             index = candidate.get("index")
             number = index if isinstance(index, int) else at
             content = content_of(candidate, f"$.candidates[{at}]")
-            args = args_of(parts_of(content), data, "candidates", at, "content")
+            args = args_of(content or {}, data, "candidates", at, "content", "parts")
             self._candidates.setdefault(number, _Candidate()).take(candidate, content, args)
 
     def _so_far(self) -> Reply | None:
@@ -96,10 +99,8 @@ class Accumulator:
         if not self._candidates:
             return reply_of_blocked(self._rest)
         (_, first), *others = sorted(self._candidates.items())
-        parts, args = first.parts()
-        content: Members = {**first.content, "parts": parts} if parts or first.content else {}
         wholes: list[Json] = [candidate.whole() for _, candidate in others]
-        return reply_of(self._rest, first.rest, content, args, wholes)
+        return reply_of(self._rest, first.rest, first.content(), first.args(), wholes)
 
 
 def accumulate(chunks: Iterable[Response]) -> Reply:
@@ -123,15 +124,16 @@ class _Candidate:
 
     def __init__(self) -> None:
         self.rest: Members = {}
-        self.content: Members = {}  # without its parts
+        self._content: Members = {}  # without its parts
         self._parts: list[_Part] = []
         self._is_silent = False  # whether an empty text has come
 
-    def take(self, candidate: Members, content: Members, args: list[str | None]) -> None:
+    def take(self, candidate: Members, content: Members | None, args: list[str | None]) -> None:
         self.rest |= _given({**candidate, "content": None})
-        self.content |= _given({**content, "parts": None})
-        for part, given in zip(parts_of(content), args, strict=True):
-            self._add(part, given)
+        if content is not None:
+            self._content |= _given({**content, "parts": None})
+            for part, given in zip_longest(parts_of(content), args):
+                self._add(part, given)
 
     def _add(self, part: Json, args: str | None) -> None:
         piece = _piece(part)
@@ -145,15 +147,20 @@ class _Candidate:
         else:
             self._is_silent = True
 
-    def parts(self) -> tuple[list[Json], list[str | None]]:
-        """Give the parts, and the texts of their args where they are calls."""
-        if not self._parts and self._is_silent:
-            return [{"text": ""}], [None]
-        return [part.whole() for part in self._parts], [part.args for part in self._parts]
+    def content(self) -> Members | None:
+        """Give the content, if anything of it has come."""
+        parts = [part.whole() for part in self._parts]
+        if not parts and self._is_silent:
+            parts.append({"text": ""})
+        return {**self._content, "parts": parts} if parts else self._content or None
+
+    def args(self) -> list[str | None]:
+        """Give the texts of the args of each part."""
+        return [part.args for part in self._parts]
 
     def whole(self) -> Json:
-        parts, _ = self.parts()
-        return {"content": {**self.content, "parts": parts}, **self.rest}
+        """Give the candidate as it would have come at once."""
+        return {"content": self.content(), **self.rest}
 
 
 class _Part(NamedTuple):

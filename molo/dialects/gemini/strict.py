@@ -12,15 +12,15 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Join, Unit, keep
-from molo.dialects.gemini.forms import canonical, read_response, write_result
+from molo.dialects.delta import Edit, Join, known
+from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
 from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
-from molo.dialects.wire import Json, Number, expect_object, parse
+from molo.dialects.wire import Json, Number, parse
 from molo.errors import DECODE_FAILURES, Buffer
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
 
-__all__ = ["read_json"]
+__all__ = ["read_json", "read_parts", "would_join"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -82,6 +82,7 @@ class _Body(Struct):
 
 
 _decode = msgspec.json.Decoder(_Body | list[_Content], float_hook=Number).decode
+_decode_parts = msgspec.json.Decoder(list[_Part], float_hook=Number).decode
 
 
 class _NotCanonicalError(ValueError):
@@ -94,56 +95,53 @@ def read_json(data: Buffer | str) -> list[Message] | None:
         body = _decode(data)
     except DECODE_FAILURES:
         return None
-    reading = _Reading()
+    contents = body.contents if isinstance(body, _Body) else body
+    ids = Ids()
     try:
-        reading.read(body)
+        history = _systems(body) if isinstance(body, _Body) else []
+        for content in contents:
+            history += _content(content.role, content.parts, ids, joins=would_join(history))
     except ValueError:  # not canonical, or args that are no UTF-8
         return None
-    return reading.history
+    return history
 
 
-class _Reading:
-    """A request as it is read: its messages so far, and whether a result stands last."""
+def read_parts(
+    role: str, parts: Raw, ids: Ids, *, joins: bool, shell: Edit | None
+) -> list[Message] | None:
+    """Read a content whose parts have the usual shapes; None for any other.
 
-    def __init__(self) -> None:
-        self.history: list[Message] = []
-        self._ids = Ids()
-        self._after_result = False
+    `joins` says that parts of a user would stand in one content with those before them, `shell` is
+    what is unusual about the content otherwise.
+    """
+    before = ids.state()
+    try:
+        return _content(role, _decode_parts(parts), ids, joins=joins, shell=shell)
+    except DECODE_FAILURES:  # also what is not canonical
+        ids.reset(before)
+        return None
 
-    def read(self, body: _Body | list[_Content]) -> None:
-        if isinstance(body, _Body):
-            self._read_instruction(body)
-        contents = body.contents if isinstance(body, _Body) else body
-        for content in contents:
-            if content.role == "model":
-                self.history.append(_assistant(content.parts, self._ids))
-                self._after_result = False
-            else:
-                self._ids.end_replies()
-                self._read_user(content.parts)
 
-    def _read_instruction(self, body: _Body) -> None:
-        if body.system_instruction is not UNSET:
-            raise _NotCanonicalError
-        if body.systemInstruction is not UNSET:
-            self.history += [System(part.text) for part in body.systemInstruction.parts]
+def would_join(history: list[Message]) -> bool:
+    """Tell whether parts of a user would stand in one content with those before them."""
+    return bool(history) and isinstance(history[-1], ToolResult)
 
-    def _read_user(self, parts: list[_Part]) -> None:
-        join: Join | None = "new" if self._after_result else None
-        said: list[ContentBlock] = []
-        for part in parts:
-            if part.functionResponse is UNSET:
-                said.append(_block(part))
-            elif said:
-                raise _NotCanonicalError
-            else:
-                _require_one(part)
-                self.history.append(_result(part.functionResponse, join, self._ids))
-                self._after_result = True
-                join = None
-        if said or not parts:
-            self.history.append(_joined(User(tuple(said)), join))
-            self._after_result = False
+
+def _systems(body: _Body) -> list[Message]:
+    if body.system_instruction is not UNSET:
+        raise _NotCanonicalError
+    if body.systemInstruction is UNSET:
+        return []
+    return [System(part.text) for part in body.systemInstruction.parts]
+
+
+def _content(
+    role: str, parts: list[_Part], ids: Ids, *, joins: bool, shell: Edit | None = None
+) -> list[Message]:
+    if role == "model":
+        return [_assistant(parts, ids, shell)]
+    ids.end_replies()
+    return _user(parts, ids, "new" if joins else None, shell)
 
 
 def _require_one(part: _Part) -> None:
@@ -153,13 +151,35 @@ def _require_one(part: _Part) -> None:
         raise _NotCanonicalError
 
 
+def _require_plain(part: _Part) -> None:
+    """Make sure that a part says one thing, and nothing about it."""
+    given = (part.text, part.functionCall, part.functionResponse, part.inlineData, part.fileData)
+    about = (part.thought, part.thoughtSignature)
+    if given.count(UNSET) + about.count(UNSET) != len(given) + len(about) - 1:
+        raise _NotCanonicalError
+
+
 # --- Users and results ----------------------------------------------------------------------------
 
 
+def _user(parts: list[_Part], ids: Ids, join: Join | None, shell: Edit | None) -> list[Message]:
+    found: list[Message] = []
+    said: list[ContentBlock] = []
+    for part in parts:
+        _require_plain(part)
+        if part.functionResponse is UNSET:
+            said.append(_block(part))
+        elif said:
+            raise _NotCanonicalError
+        else:
+            found.append(_result(part.functionResponse, ids, join, shell))
+            join, shell = None, None
+    if said or not parts:
+        found.append(_said(User(tuple(said)), join, shell))
+    return found
+
+
 def _block(part: _Part) -> ContentBlock:
-    _require_one(part)
-    if part.thought is not UNSET or part.thoughtSignature is not UNSET:
-        raise _NotCanonicalError
     return _media(part) if part.text is UNSET else Text(part.text)
 
 
@@ -171,47 +191,45 @@ def _media(part: _Part) -> ContentBlock:
     return block
 
 
-def _joined(message: User, join: Join | None) -> User:
-    if join is None:
+def _said(message: User, join: Join | None, shell: Edit | None) -> User:
+    if join is None and shell is None:
         return message
-    base = canonical(message)
-    return replace(message, provider_data=keep(Unit(base), Unit(base, None, join), DIALECT))
+    data = known(canonical(message), None, DIALECT, join=join, shell=shell)
+    return replace(message, provider_data=data)
 
 
-def _result(result: _Result, join: Join | None, ids: Ids) -> ToolResult:
-    name, given = result.name, None if result.id is UNSET else result.id
-    content, is_error = _said(result.response)
-    id = ids.result(name, given)
-    message = ToolResult(id, content, is_error=is_error)
-    if is_made_up(id, name) is not (given is None) or given not in (None, id):
+def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) -> ToolResult:
+    name, response, given = result.name, result.response, result.id or None
+    if not is_written_so(response):
         raise _NotCanonicalError
-    if given is None and join is None:
-        return message
-    wire = Unit([write_result(message, name)], None, join)
-    return replace(message, provider_data=keep(Unit(canonical(message)), wire, DIALECT))
-
-
-def _said(response: dict[str, Json]) -> tuple[str, bool]:
-    match response:
-        case {"output": str()} if len(response) == 1:
-            raise _NotCanonicalError
-        case {"result": str(words)} | {"error": str(words)} if len(response) == 1:
-            if words.startswith("{"):  # JSON, maybe, which would be written as an object
-                raise _NotCanonicalError
-        case _:
-            pass
-    return read_response(response)
+    content, is_error = read_response(response)
+    id = ids.result(name, given)
+    if given not in (None, id) or is_made_up(id, name) is not (result.id is UNSET):
+        raise _NotCanonicalError
+    if given is None and join is None and shell is None:
+        return ToolResult(id, content, is_error=is_error)
+    call = unnamed(id)
+    edit: Edit | None = None
+    if given is not None:
+        edits: dict[str, Json] = {"name": [name]} if "id" in call else {"id": [id], "name": [name]}
+        edit = {"0": {"functionResponse": edits}}
+    base: Json = [{"functionResponse": {**call, "response": response}}]
+    data = known(base, edit, DIALECT, join=join, shell=shell)
+    return ToolResult(id, content, is_error=is_error, provider_data=data)
 
 
 # --- Assistants -----------------------------------------------------------------------------------
 
 
-def _assistant(parts: list[_Part], ids: Ids) -> Assistant:
+def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Assistant:
     said = ""
     reasoning: str | None = None
     calls: list[ToolCall] = []
-    for part in parts:
+    signatures: dict[str, Json] = {}
+    for index, part in enumerate(parts):
         _require_one(part)
+        if part.thoughtSignature is not UNSET:
+            signatures[str(index)] = {"thoughtSignature": [part.thoughtSignature]}
         if part.functionCall is not UNSET:
             calls.append(_call(part, part.functionCall, ids))
         elif part.text is UNSET or said or calls:
@@ -224,33 +242,21 @@ def _assistant(parts: list[_Part], ids: Ids) -> Assistant:
             raise _NotCanonicalError
     if not parts:
         raise _NotCanonicalError
-    return _signed(Assistant(said, reasoning, tuple(calls)), parts)
+    message = Assistant(said, reasoning, tuple(calls))
+    if not signatures and shell is None:
+        return message
+    sealed = any(part.thoughtSignature for part in parts)
+    edit = signatures or None
+    data = known(canonical(message), edit, DIALECT, sealed=sealed, shell=shell)
+    return replace(message, provider_data=data)
 
 
 def _call(part: _Part, call: _Call, ids: Ids) -> ToolCall:
-    name, given = call.name, None if call.id is UNSET else call.id
-    id = ids.call(name, given)
-    if is_made_up(id, name) is not (given is None) or id == "" or part.thought is not UNSET:
+    id = ids.call(call.name, call.id or None)
+    is_odd = call.id is not UNSET and is_made_up(id, call.name)  # would be written without it
+    if is_odd or part.thought is not UNSET:
         raise _NotCanonicalError
     arguments = bytes(call.args).decode()
     if "\\u" in arguments:
         parse(arguments)  # may raise: half a surrogate pair, which nobody has looked at yet
-    return ToolCall(id, name, arguments)
-
-
-def _signed(message: Assistant, parts: list[_Part]) -> Assistant:
-    """Keep the signatures of the parts, which are those of the message in its canonical form."""
-    signatures = [part.thoughtSignature for part in parts]
-    if signatures.count(UNSET) == len(signatures):
-        return message
-    base = canonical(message)
-    wire = [
-        part if signature is UNSET else _with_signature(part, signature)
-        for part, signature in zip(base, signatures, strict=True)
-    ]
-    data = keep(Unit(base), Unit(wire), DIALECT, sealed=any(signatures))
-    return replace(message, provider_data=data)
-
-
-def _with_signature(part: Json, signature: str) -> Json:
-    return {**expect_object(part, ""), "thoughtSignature": signature}
+    return ToolCall(id, call.name, arguments)

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from molo.dialects.blocks import refused
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.gemini.forms import canonical, parse_arguments, shell, write_result
 from molo.dialects.gemini.ids import named
@@ -25,7 +24,7 @@ from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.wire import Json, encoded, plain
 from molo.errors import DecodeError
 from molo.history import pair as pair_up
-from molo.history.contents import blocks
+from molo.history.contents import KINDS, blocks
 from molo.history.rules import GEMINI, BlockKind, Rules
 from molo.message import (
     Assistant,
@@ -166,8 +165,9 @@ class _Writer:
     def _move_blocks(self, at: int, message: ToolResult) -> ToolResult:
         """Take what may not stand in a result out of it, to follow the results of its step."""
         held = message.attachments
-        moved = {*refused(held, self._rules.result_blocks), *refused(held, _HELD)}
-        for index in sorted(moved):
+        taken = _HELD.intersection(self._rules.result_blocks)
+        moved = [index for index, block in enumerate(held) if KINDS[type(block)] not in taken]
+        for index in moved:
             part = write_part(held[index])
             if part is None:
                 self._lose("block", at, _UNPLACED["block"], index)
@@ -237,7 +237,7 @@ class _Writer:
 
 
 _USER: dict[str, Json] = {"role": "user"}
-_HELD: tuple[BlockKind, ...] = ("image", "audio", "file", "wire")  # by `functionResponse.parts`
+_HELD: frozenset[BlockKind] = frozenset(("image", "audio", "file", "wire"))  # by a result
 
 _UNPLACED: dict[Code, str] = {
     "block": "Expected a block that this dialect has, got another",
