@@ -200,9 +200,7 @@ def _said(message: User, join: Join | None, shell: Edit | None) -> User:
 
 def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) -> ToolResult:
     name, response, given = result.name, result.response, result.id or None
-    if not is_written_so(response):
-        raise _NotCanonicalError
-    content, is_error = read_response(response)
+    content, is_error = _read_response(response)
     id = ids.result(name, given)
     if given not in (None, id) or is_made_up(id, name) is not (result.id is UNSET):
         raise _NotCanonicalError
@@ -216,6 +214,15 @@ def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) ->
     base: Json = [{"functionResponse": {**call, "response": response}}]
     data = known(base, edit, DIALECT, join=join, shell=shell)
     return ToolResult(id, content, is_error=is_error, provider_data=data)
+
+
+def _read_response(response: dict[str, Json]) -> tuple[str, bool]:
+    said = response.get("result")
+    if isinstance(said, str) and len(response) == 1 and not said.endswith("}"):
+        return said, False  # what most results are; spares the look at what it may be
+    if is_written_so(response):
+        return read_response(response)
+    raise _NotCanonicalError
 
 
 # --- Assistants -----------------------------------------------------------------------------------
