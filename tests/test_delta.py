@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from molo import DecodeError, EncodeError, ProviderData
-from molo.dialects.delta import Unit, difference, keep, known, patched, restore
+from molo.dialects.delta import Unit, added, difference, keep, known, patched, restore
 from molo.dialects.wire import Number, parse, text
 
 LONG = "A text of more than twelve characters."
@@ -146,6 +146,12 @@ def test_known_edits_give_what_comparing_gives(shell, unit, join):
     edits = {"shell": difference({}, shell), "join": join, "sealed": True}
     data = known([LONG], difference([LONG], unit), "vendor", **edits)
     assert data == keep(base, Unit(unit, shell, join), "vendor", sealed=True)
+
+
+@given(st.dictionaries(st.sampled_from(["b", "$", "cut"]), JSON, max_size=3))
+def test_members_that_are_added_need_no_comparing(members):
+    base = {"a": "user"}
+    assert same({**base, **members}, patched(base, parse(text(added(members)))))
 
 
 def test_the_delta_of_an_edited_message_is_stale():

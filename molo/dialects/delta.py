@@ -67,7 +67,18 @@ from molo.dialects.wire import (
 from molo.errors import ENCODE_FAILURES, DecodeError, EncodeError
 from molo.message import ProviderData
 
-__all__ = ["LOST", "Edit", "Join", "Unit", "difference", "keep", "known", "patched", "restore"]
+__all__ = [
+    "LOST",
+    "Edit",
+    "Join",
+    "Unit",
+    "added",
+    "difference",
+    "keep",
+    "known",
+    "patched",
+    "restore",
+]
 
 Join = Literal["new", "same"]
 """Where a unit departs from the canonical join: it opens an object, or joins the one before."""
@@ -178,6 +189,16 @@ def difference(base: Json, wire: Json) -> Edit | None:
     {'name': [None]}
     """
     return _edit(base, wire, (), _Copies(base))
+
+
+def added(members: dict[str, Json]) -> Edit:
+    """Give the edit that adds members to an object that has none of these keys, nor any text.
+
+    >>> added({"name": None})
+    {'name': [None]}
+    """
+    copies = _Copies(None)
+    return {key: [copies.template(value)] for key, value in members.items()}
 
 
 def patched(base: Json, edit: Json) -> Json:

@@ -13,9 +13,9 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
-from molo.dialects.anthropic.forms import SHELLS, canonical, shell
+from molo.dialects.anthropic.forms import SHELLS, canonical
 from molo.dialects.anthropic.messages import read_run
-from molo.dialects.delta import Unit, difference, keep, known
+from molo.dialects.delta import Unit, added, keep, known
 from molo.dialects.wire import parse
 from molo.errors import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
@@ -135,10 +135,9 @@ def _in_shell(message: Message, raws: Mapping[str, Raw]) -> Message:
     """Keep the keys that the object of a message has besides its blocks."""
     if message.provider_data is not None:
         raise _NotCanonicalError
-    around = shell(message)
     odd = {key: parse(raw) for key, raw in raws.items() if key not in ("role", "content")}
-    edit = difference(around, {**around, **odd})
-    return replace(message, provider_data=known(canonical(message), None, DIALECT, shell=edit))
+    data = known(canonical(message), None, DIALECT, shell=added(odd))
+    return replace(message, provider_data=data)
 
 
 def _systems(system: str | list[Text | _Image] | UnsetType) -> list[Message]:
