@@ -1,8 +1,10 @@
 """The canonical shapes as types: what they accept loses nothing by being read.
 
 A conversation of canonical messages is decoded in one call and built without a look at any key.
-Content that is a bare string, and a bare string for `system`, are canonical but for that, which a
-small delta says. What is refused here, for whatever reason, takes the careful path (`reading`).
+Some common shapes are canonical but for one thing, which a small delta says: a bare string for
+content or `system`, a result whose content is an array or that says `is_error: false`. What is
+refused here, for whatever reason, takes the careful path (`reading`), where an object whose blocks
+are canonical is still read by its types, whatever keys it has besides.
 """
 
 from collections.abc import Mapping
