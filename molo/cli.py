@@ -9,12 +9,13 @@ their place, forced to disk and renamed.
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
+from stat import S_IMODE, S_ISREG
 from tempfile import NamedTemporaryFile
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TextIO
 
 from molo import json, msgpack
 from molo.dialects import rust_molo
@@ -51,8 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return run(options)
     except MoloError as error:
         return _fail(str(error), BAD_DATA)
-    except BrokenPipeError:  # the reader has gone; what is left to write goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:  # the reader has gone
         return BAD_USE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -61,12 +61,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _UsageError(Exception):
-    """What argparse cannot see: a format that nothing tells."""
+    """What argparse cannot see: a format that nothing tells, a standard stream that is closed."""
 
 
 def _fail(text: str, code: int) -> int:
-    print(f"molo: {text}", file=sys.stderr)
+    _say(f"molo: {text}")
     return code
+
+
+def _say(text: str) -> None:
+    if sys.stderr is not None:  # else it is closed, and `print` would put the text among the data
+        print(text, file=sys.stderr)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -75,17 +80,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"molo {version('molo')}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    _add_convert(commands)
+    _describe_convert(
+        commands.add_parser("convert", help="turn a history from one format into another")
+    )
     return parser
 
 
-def _add_convert(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    convert = commands.add_parser(
-        "convert",
-        help="turn a history from one format into another",
-        description="Turn a history from one format into another, without loss or not at all.",
-        epilog="Formats: molo and molo-msgpack are molo's own JSON and MessagePack; rust-molo and "
-        "rust-molo-msgpack are those of the Rust crate molo 0.2.2.",
+def _describe_convert(convert: argparse.ArgumentParser) -> None:
+    convert.description = "Turn a history from one format into another, without loss or not at all."
+    convert.epilog = (
+        "Formats: molo and molo-msgpack are molo's own JSON and MessagePack; rust-molo and "
+        "rust-molo-msgpack are those of the Rust crate molo 0.2.2."
     )
     convert.add_argument("source", metavar="IN", help="the file to read; - is standard input")
     convert.add_argument("target", metavar="OUT", help="the file to write; - is standard output")
@@ -110,17 +115,22 @@ def _convert(options: argparse.Namespace) -> int:
     source: str = options.source
     target: str = options.target
     to_name: str = options.target_format or _format_of_target(target)
-    data = sys.stdin.buffer.read() if source == STANDARD else Path(source).read_bytes()
+    data = _binary(sys.stdin).read() if source == STANDARD else Path(source).read_bytes()
     from_name, history = _read(source, data, options.source_format)
     output = FORMATS[to_name].encode(history)
     with _whole_file(target) as file:
         file.write(output)
-    print(
+    _say(
         f"{len(history)} messages: {from_name} ({len(data):,} bytes) "
-        f"-> {to_name} ({len(output):,} bytes)",
-        file=sys.stderr,
+        f"-> {to_name} ({len(output):,} bytes)"
     )
     return FINE
+
+
+def _binary(stream: TextIO | None) -> IO[bytes]:
+    if stream is None:
+        raise _UsageError("standard input or output is closed")
+    return stream.buffer
 
 
 def _format_of_target(target: str) -> str:
@@ -151,33 +161,55 @@ def _read(source: str, data: bytes, name: str | None) -> tuple[str, list[Message
 
 
 @contextmanager
-def _whole_file(target: str) -> Iterator[IO[bytes]]:
+def _whole_file(target: str) -> Generator[IO[bytes], None, None]:
     """Open a file that appears under its name only when all of it is on disk."""
+    mode = None if target == STANDARD else _mode(target)
     if target == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    path = Path(target).resolve()  # a link stays a link
-    if path.exists() and not path.is_file():  # a device or a named pipe
-        with path.open("wb") as file:
+        with _flushed(_binary(sys.stdout)) as file:
             yield file
-        return
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    elif mode is not None and not S_ISREG(mode):  # a device or a pipe, such as /dev/stdout
+        with open(target, "wb") as file:
+            yield file
+    else:
+        permissions = _unmasked() if mode is None else S_IMODE(mode)
+        with _replaced(os.path.realpath(target), permissions) as file:  # a link stays a link
+            yield file
+
+
+def _mode(target: str) -> int | None:
+    """Give the kind and the permissions of what stands at a path, None where nothing does."""
+    try:
+        return os.stat(target).st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _unmasked() -> int:
+    """Give the permissions of a new file."""
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+@contextmanager
+def _flushed(file: IO[bytes]) -> Generator[IO[bytes], None, None]:
+    try:
+        yield file
+        file.flush()
+    except OSError:  # the reader has gone, or the disk is full: what is left to write goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
+        raise
+
+
+@contextmanager
+def _replaced(path: str, permissions: int) -> Generator[IO[bytes], None, None]:
+    with NamedTemporaryFile(dir=os.path.dirname(path), prefix=".molo-", delete=False) as file:
         try:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            os.chmod(file.name, _mode(path))
+            os.chmod(file.name, permissions)
             os.replace(file.name, path)
         except BaseException:
             os.unlink(file.name)
             raise
-
-
-def _mode(path: Path) -> int:
-    """Give the permissions of the file that is replaced, or those that a new file gets."""
-    if path.exists():
-        return path.stat().st_mode & 0o7777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask

@@ -1,6 +1,7 @@
 """The `molo` command, run as a real process on real files."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 import molo
 from molo.cli import FORMATS
+from molo.dialects import rust_molo
 
 ROOT = Path(__file__).parent.parent
 SESSION = ROOT / "examples" / "session.rust.json"
@@ -64,6 +66,9 @@ FAILURES = {
     "no format by suffix": (["convert", "bad.json", "out.txt"], 2, "--to"),
     "an empty history fits two formats": (["convert", "empty.json", "out.json"], 2, "--from"),
     "no directory to write in": (["convert", "good.json", "absent/out.json"], 2, "No such file"),
+    "a directory to write to": (["convert", "good.json", "directory.json"], 2, "Is a directory"),
+    "a link to itself": (["convert", "good.json", "loop.json"], 2, "symbolic links"),
+    "a full disk": (["convert", "good.json", "/dev/full", "--to", "molo"], 2, "No space left"),
     "bad data, format named": (
         ["convert", "bad.json", "out.json", "--from", "molo"],
         1,
@@ -89,6 +94,8 @@ def test_a_failure_has_its_exit_code_and_one_line_and_leaves_the_old_output(
     image = molo.user_blocks([molo.Image(url="https://example.org/a.png")])
     (tmp_path / "image.json").write_bytes(molo.json.encode([image]))
     (tmp_path / "out.json").write_bytes(b"old")
+    (tmp_path / "directory.json").mkdir()
+    (tmp_path / "loop.json").symlink_to("loop.json")
     before = sorted(path.name for path in tmp_path.iterdir())
     command = [sys.executable, "-m", "molo", *arguments]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=60)
@@ -121,6 +128,62 @@ def test_a_new_file_has_the_permissions_that_the_umask_leaves(tmp_path: Path) ->
 def test_a_device_is_written_to_and_not_replaced() -> None:
     assert run("convert", SESSION, "/dev/null", "--to", "molo").returncode == 0
     assert Path("/dev/null").is_char_device()
+
+
+def test_a_name_as_long_as_names_may_be_is_written_to(tmp_path: Path) -> None:
+    longest = tmp_path / ("n" * (os.pathconf(tmp_path, "PC_NAME_MAX") - len(".json")) + ".json")
+    assert run("convert", SESSION, longest).returncode == 0
+    assert [path.name for path in tmp_path.iterdir()] == [longest.name]
+
+
+def through_shell(line: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of bash in which `molo` is the command, `$SESSION` a file of 23 messages."""
+    environment = {**os.environ, "SESSION": str(SESSION), "PYTHON": sys.executable}
+    script = f'molo() {{ "$PYTHON" -m molo "$@"; }}; {line}'
+    command = ["bash", "-c", script]
+    return subprocess.run(
+        command, capture_output=True, env=environment, cwd=ROOT, check=False, timeout=60
+    )
+
+
+PIPES = {
+    "by the name of standard output": 'molo convert "$SESSION" /dev/stdout --to molo | cat',
+    "by the number of a descriptor": 'molo convert "$SESSION" /dev/fd/1 --to molo | cat',
+    "through another descriptor": 'molo convert "$SESSION" /dev/fd/3 --to molo 3>&1 >&2 | cat',
+    "from a process": 'molo convert <(cat "$SESSION") - --to molo',
+    "from the name of standard input": 'cat "$SESSION" | molo convert /dev/stdin - --to molo',
+    "with standard error closed": 'molo convert "$SESSION" - --to molo 2>&-',
+}
+
+
+@pytest.mark.parametrize("line", PIPES.values(), ids=PIPES)
+def test_a_pipe_is_a_file_like_any_other_and_holds_the_history_alone(line: str) -> None:
+    history = rust_molo.decode_json(SESSION.read_bytes())
+    assert through_shell(line).stdout == molo.json.encode(history)
+
+
+CLOSED = {
+    "standard input": "molo convert - /dev/null --to molo <&-",
+    "standard output": 'molo convert "$SESSION" - --to molo >&-',
+}
+
+
+@pytest.mark.parametrize("line", CLOSED.values(), ids=CLOSED)
+def test_a_standard_stream_that_is_closed_is_wrong_use(line: str) -> None:
+    done = through_shell(line)
+    assert (done.returncode, done.stderr) == (2, b"molo: standard input or output is closed\n")
+
+
+def test_an_interrupt_leaves_the_old_output_and_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "out.json").write_bytes(b"old")
+    os.mkfifo(tmp_path / "in.json")
+    command = [sys.executable, "-m", "molo", "convert", "in.json", "out.json"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE)
+    with (tmp_path / "in.json").open("wb"):  # opens when the command does, which waits for data
+        process.send_signal(signal.SIGINT)
+        stderr = process.communicate(timeout=60)[1]
+    assert (process.returncode, stderr) == (130, b"")
+    assert (tmp_path / "out.json").read_bytes() == b"old"
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
