@@ -117,6 +117,7 @@ def subsets(items):
 
 
 RULE_FIELDS = {
+    "vendor": st.sampled_from(["", "openai"]),
     "dialect": st.sampled_from(["", "anthropic", "openai_chat"]),
     "results": st.sampled_from(["block", "anywhere"]),
     "results_in_call_order": st.booleans(),
@@ -141,6 +142,7 @@ RULE_FIELDS = {
     "reasoning_in": st.sampled_from(["all", "tool_turns", "current_turn", "calls"]),
     "empty_reasoning": st.booleans(),
     "sealed_reasoning": st.booleans(),
+    "reads_sealed": st.booleans(),
     "user_blocks": subsets(KINDS),
     "assistant_blocks": subsets(KINDS),
     "result_blocks": subsets(KINDS),

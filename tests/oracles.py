@@ -242,9 +242,16 @@ def slow_texts(history, rules):
         }[role_of(message)]
         if wanted == "any":
             continue
-        said = [text for _, text in texts_of(message) if text] + list(blocks_of(message))
+        refused = {part for _, place, part in slow_blocks(history, rules) if place == at}
+        said = [text for part, text in texts_of(message) if text and part is None]
+        said += [
+            block
+            for part, block in enumerate(blocks_of(message))
+            if part not in refused or isinstance(block, Text)
+        ]
         said += [getattr(message, "tool_calls", ()), getattr(message, "reasoning", None)]
-        if not any(said) and message.provider_data is None:
+        data = message.provider_data
+        if not any(said) and (data is None or rules.dialect not in ("", data.dialect)):
             found.append(("content_empty", at, None))
         for part, text in texts_of(message):
             if text == "" and part is not None:
@@ -281,6 +288,7 @@ def slow_reasoning(history, rules):
 def slow_reasoning_fault(reply, rules):
     data = reply.provider_data
     sealed = data is not None and data.sealed and (rules.dialect in ("", data.dialect))
+    sealed = sealed and rules.reads_sealed
     has_any = reply.reasoning is not None or sealed
     has_enough = (
         bool(reply.reasoning) or sealed or (reply.reasoning == "" and rules.empty_reasoning)

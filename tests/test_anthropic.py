@@ -605,6 +605,8 @@ def test_other_shapes_come_back_too(wire, message):
         ([{**THINKING, "thinking": ""}], True),
         ([{"type": "thinking", "thinking": "I think."}], False),
         ([{**THINKING, "signature": ""}], False),
+        ([{**THINKING, "signature": "Eo8C…eQ=="}], False),
+        ([{**THINKING, "signature": "Eo8C…eQ=="}, THINKING, REDACTED], False),
         ([SEARCH, FOUND, text("Hi")], False),
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hostile import messages, some_blocks
 from hypothesis import given
 
-from molo import Assistant, Image, ProviderData, System, Text, ToolCall, ToolResult, User
+from molo import Assistant, Image, ProviderData, System, Text, ToolCall, ToolResult, User, Wire
 from molo.history import Rules
 from molo.history.contents import block_rule, blocks, calls, is_empty, is_sealed, with_blocks
 
@@ -29,7 +29,22 @@ EMPTY = [
 
 @pytest.mark.parametrize(("message", "expected"), EMPTY)
 def test_a_message_is_empty_if_it_says_nothing(message, expected):
-    assert is_empty(message) is expected
+    assert is_empty(message, Rules()) is expected
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        (System("", provider_data=DATA), True),
+        (Assistant("", tool_calls=(ToolCall("a", "f", "{}"),), provider_data=DATA), False),
+        (User((Wire("x", "{}"),)), True),
+        (User((Wire("y", "{}"),)), False),
+        (User((Image(url="x:"),)), True),
+        (User((Text("Hi"),)), False),
+    ],
+)
+def test_what_a_vendor_does_not_take_says_nothing_but_text(message, expected):
+    assert is_empty(message, Rules(dialect="y", user_blocks=("wire",))) is expected
 
 
 @given(messages)
@@ -59,4 +74,6 @@ def test_a_system_holds_no_blocks_and_no_calls():
     ],
 )
 def test_sealed_data_counts_where_the_vendor_can_read_it(data, dialect, expected):
-    assert is_sealed(Assistant("", provider_data=data), Rules(dialect=dialect)) is expected
+    reply = Assistant("", provider_data=data)
+    assert is_sealed(reply, Rules(dialect=dialect)) is expected
+    assert not is_sealed(reply, Rules(dialect=dialect, reads_sealed=False))

@@ -36,6 +36,11 @@ from molo.dialects.openai_chat.spelling import SPELLINGS
 from molo.history import rules
 from molo.history.text import map_text
 
+VENDORS = [
+    value
+    for value in vars(rules).values()
+    if isinstance(value, rules.Rules) and value.dialect == "openai_chat"
+]
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 CASES = Path(__file__).parents[2] / "shared" / "cases"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recordings are not here")
@@ -707,7 +712,7 @@ def exact(value):
     return json.dumps(value, sort_keys=True)
 
 
-@given(st.lists(MESSAGES, max_size=3), st.sampled_from([known for known, _ in SPELLINGS]))
+@given(st.lists(MESSAGES, max_size=3), st.sampled_from(VENDORS))
 def test_any_vendor_gets_a_request_whatever_was_read(messages, vendor):
     history = openai_chat.from_request(messages).history
     result = openai_chat.to_request(history, rules=vendor)
@@ -890,10 +895,13 @@ def test_mistral_gets_no_key_that_it_forbids():
     assert written([read], rules=rules.MISTRAL) == [{"role": "user", "content": "Hi"}]
 
 
-def test_a_spelling_can_be_given_for_rules_of_ones_own():
+def test_rules_made_from_a_vendors_keep_its_spelling_unless_another_is_given():
     own = replace(rules.DEEPSEEK, id_max=12)
-    spelled = openai_chat.to_request([THOUGHT], rules=own, spelling=openai_chat.DEEPSEEK)
-    assert spelled == openai_chat.to_request([THOUGHT], rules=rules.DEEPSEEK)
+    spelled = openai_chat.to_request([THOUGHT], rules=rules.DEEPSEEK)
+    assert openai_chat.to_request([THOUGHT], rules=own) == spelled
+    given = openai_chat.to_request([THOUGHT], rules=own, spelling=openai_chat.GROQ)
+    assert given == openai_chat.to_request([THOUGHT], rules=rules.GROQ)
+    assert given != spelled
 
 
 @pytest.mark.parametrize(
@@ -935,16 +943,15 @@ def test_a_developer_is_a_system_where_there_is_no_such_role():
     assert written([read], rules=rules.DEEPSEEK)[0]["role"] == "system"
 
 
-def test_every_rule_of_this_dialect_has_a_spelling_of_the_same_name():
-    named = {name: getattr(rules, name) for name in rules.__all__ if name.isupper()}
-    ours = {
-        name: value
-        for name, value in named.items()
-        if isinstance(value, rules.Rules) and value.dialect == "openai_chat"
-    }
-    spelled = [known for known, _ in SPELLINGS]
-    assert all(any(known is value for known in spelled) for value in ours.values())
-    assert set(ours) - {"DEEPSEEK_NON_THINKING"} <= set(openai_chat.__all__)
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_all_rules_of_this_dialect_have_a_spelling_and_agree_with_it(vendor):
+    assert vendor.reads_sealed is SPELLINGS[vendor.vendor].sealed
+
+
+def test_the_spellings_have_the_names_of_their_vendors_rules():
+    names = {name for name, value in vars(rules).items() if value in VENDORS}
+    assert names - {"DEEPSEEK_NON_THINKING"} <= set(openai_chat.__all__)
+    assert {vendor.vendor for vendor in VENDORS} == SPELLINGS.keys()
 
 
 # --- Answers --------------------------------------------------------------------------------------

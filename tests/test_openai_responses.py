@@ -647,12 +647,14 @@ def test_a_call_that_the_vendor_answered_itself_is_none():
     ("items", "sealed"),
     [
         ([THOUGHT, SAID], True),
-        ([{"type": "reasoning", "id": "rs_1", "summary": []}], True),
+        ([{"type": "reasoning", "id": "rs_1", "summary": []}, SEARCH], True),
+        ([THOUGHT], False),
+        ([SAID, THOUGHT], False),
         ([SEARCH, SAID], False),
         ([{"type": "compaction", "encrypted_content": "gAAAAA"}], False),
     ],
 )
-def test_a_delta_that_holds_reasoning_items_is_sealed(items, sealed):
+def test_a_delta_that_holds_reasoning_items_with_what_follows_is_sealed(items, sealed):
     assert read_one(*items).provider_data.sealed is sealed
 
 

@@ -153,6 +153,12 @@ REFUSED = [
         [(0, None)],
     ),
     (
+        "reasoning_required",
+        Rules(reasoning="required", reads_sealed=False),
+        [assistant_with_reasoning("Hello", "So"), Assistant("Hello", provider_data=sealed("x"))],
+        [(1, None)],
+    ),
+    (
         "reasoning_refused",
         Rules(reasoning="refused", dialect="x"),
         [

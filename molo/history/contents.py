@@ -29,6 +29,7 @@ __all__ = [
     "calls",
     "is_empty",
     "is_sealed",
+    "is_taken",
     "text_rule",
     "with_blocks",
 ]
@@ -95,9 +96,15 @@ def block_rule(message: Message, rules: Rules) -> tuple[BlockKind, ...]:
             return rules.result_blocks
 
 
-def is_empty(message: Message) -> bool:
-    """Tell whether a message says nothing. Whatever a vendor's data stands for is something."""
-    if message.provider_data is not None or blocks(message):
+def is_empty(message: Message, rules: Rules) -> bool:
+    """Tell whether a message says nothing to the vendor of these rules.
+
+    Blocks that the vendor does not take say nothing, except text, and neither does the data of
+    another dialect. Data of its own stands for something.
+    """
+    if _is_readable(message, rules):
+        return False
+    if any(isinstance(b, Text) or is_taken(b, message, rules) for b in blocks(message)):
         return False
     match message:
         case User():
@@ -108,7 +115,20 @@ def is_empty(message: Message) -> bool:
             return not message.content
 
 
+def is_taken(block: ContentBlock, message: Message, rules: Rules) -> bool:
+    """Tell whether a block is one that the vendor takes in a message like this."""
+    foreign = isinstance(block, Wire) and rules.dialect not in {"", block.dialect}
+    return not foreign and KINDS[type(block)] in block_rule(message, rules)
+
+
 def is_sealed(message: Message, rules: Rules) -> bool:
     """Tell whether a message has sealed data that the vendor of these rules can read."""
     extra = message.provider_data
-    return extra is not None and extra.sealed and rules.dialect in {"", extra.dialect}
+    return (
+        extra is not None and extra.sealed and rules.reads_sealed and _is_readable(message, rules)
+    )
+
+
+def _is_readable(message: Message, rules: Rules) -> bool:
+    extra = message.provider_data
+    return extra is not None and rules.dialect in {"", extra.dialect}

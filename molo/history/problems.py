@@ -13,7 +13,7 @@ from msgspec import Struct
 from molo.errors import HistoryError
 from molo.history.alphabets import is_written_in
 from molo.history.arguments import arguments_fault
-from molo.history.contents import KINDS, block_rule, blocks, is_empty, is_sealed, text_rule
+from molo.history.contents import blocks, is_empty, is_sealed, is_taken, text_rule
 from molo.history.ids import Scope, are_distinct, id_space, scopes
 from molo.history.rules import BLOCK_KINDS, COMMON, Role, Rules
 from molo.history.structure import Pair, Pairing, pair
@@ -25,7 +25,6 @@ from molo.message import (
     Text,
     ToolResult,
     User,
-    Wire,
     shown_id,
 )
 
@@ -311,7 +310,7 @@ def _blank_text(view: _View) -> Iterator[Problem]:
         wanted = text_rule(message, view.rules)
         if wanted == "any":
             continue
-        if is_empty(message):
+        if is_empty(message, view.rules):
             yield _at("content_empty", at)
         if wanted == "not_blank" and not isinstance(message, User) and message.content.isspace():
             yield _at("content_blank", at)
@@ -402,8 +401,7 @@ def _block_kinds(view: _View) -> Iterator[Problem]:
         return
     for at, message in enumerate(view.history):
         for part, block in enumerate(blocks(message)):
-            foreign = isinstance(block, Wire) and rules.dialect not in {"", block.dialect}
-            if foreign or KINDS[type(block)] not in block_rule(message, rules):
+            if not is_taken(block, message, rules):
                 yield _at("block_kind", at, part)
 
 

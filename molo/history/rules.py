@@ -67,8 +67,10 @@ class Rules(
     arguments that are JSON (empty or blank ones mean `{}`), text that can be written as UTF-8.
     """
 
+    vendor: str = ""
+    """Whose rules these are; a dialect finds its spelling by it. No rule depends on it."""
     dialect: str = ""
-    """Wire blocks and sealed data of other dialects do not count; empty: those of any do."""
+    """Wire blocks and vendor data of other dialects do not count; empty: those of any do."""
 
     # Results
     results: Literal["block", "anywhere"] = "block"
@@ -127,6 +129,11 @@ class Rules(
     """Where reasoning is required, `""` will do."""
     sealed_reasoning: bool = False
     """Reasoning is taken only along with the vendor's sealed data (signatures)."""
+    reads_sealed: bool = True
+    """Sealed data of the dialect is this vendor's and counts as reasoning; else it is another's.
+
+    The dialect leaves it out of what such a vendor gets, as its sources say (`Spelling.sealed`).
+    """
 
     # Kinds of blocks
     user_blocks: tuple[BlockKind, ...] = BLOCK_KINDS
@@ -138,7 +145,9 @@ COMMON = Rules()
 """What every vendor asks for."""
 
 OPENAI_CHAT = Rules(
+    vendor="openai",
     dialect="openai_chat",
+    reads_sealed=False,
     # The error "An assistant message with 'tool_calls' must be followed by tool messages responding
     # to each 'tool_call_id'". Recorded: two replies in a row, the first one without calls.
     split_replies=False,
@@ -160,6 +169,7 @@ OPENAI_CHAT = Rules(
 """OpenAI's Chat Completions. It has no place for reasoning; the dialect leaves that out."""
 
 OPENAI_RESPONSES = Rules(
+    vendor="openai",
     dialect="openai_responses",
     # Outputs are found by their call_id, whatever stands between: the errors "No tool call found
     # for function call output with call_id …" and "No tool output found for function call …",
@@ -174,10 +184,15 @@ OPENAI_RESPONSES = Rules(
     # The error "Invalid 'input[1].arguments': string too long. Expected a string with maximum
     # length 1048576", https://github.com/UKGovernmentBEIS/inspect_ai/issues/4682
     arguments_max=1_048_576,
+    # Reasoning goes back as items, which the dialect keeps in sealed data. It is not sealed where
+    # the error is "Item 'rs_…' of type 'reasoning' was provided without its required following
+    # item.", https://github.com/vercel/ai/issues/7099
+    sealed_reasoning=True,
 )
-"""OpenAI's Responses. Reasoning goes back as items, which the dialect keeps in sealed data."""
+"""OpenAI's Responses."""
 
 ANTHROPIC = Rules(
+    vendor="anthropic",
     dialect="anthropic",
     # Recorded: two assistant messages with tool_use in a row, answered together.
     split_replies=True,
@@ -209,6 +224,7 @@ ANTHROPIC = Rules(
 """Anthropic's Messages. Recorded: System messages in the middle, also as the last message."""
 
 GEMINI = Rules(
+    vendor="gemini",
     dialect="gemini",
     # Recorded: two `model` contents in a row, their calls answered together.
     split_replies=True,
@@ -226,7 +242,9 @@ GEMINI = Rules(
 which has a stand-in: https://ai.google.dev/gemini-api/docs/thought-signatures."""
 
 DEEPSEEK_NON_THINKING = Rules(
+    vendor="deepseek",
     dialect="openai_chat",
+    reads_sealed=False,
     # The error of OPENAI_CHAT, with "(insufficient tool messages following tool_calls message)".
     split_replies=False,
     # Recorded 400: "unknown variant 'input_audio', expected 'text'", for parts of all other kinds.
@@ -248,7 +266,9 @@ DEEPSEEK = msgspec.structs.replace(
 """DeepSeek in thinking mode, its default."""
 
 KIMI = Rules(
+    vendor="kimi",
     dialect="openai_chat",
+    reads_sealed=False,
     # The error of OPENAI_CHAT.
     split_replies=False,
     # The error "thinking is enabled but reasoning_content is missing in assistant tool call message
@@ -260,24 +280,28 @@ KIMI = Rules(
 )
 """Moonshot's Kimi while it thinks. Its own ids look like `functions.f:0` and restart."""
 
-GLM = Rules(dialect="openai_chat")
+GLM = Rules(vendor="glm", dialect="openai_chat", reads_sealed=False)
 """Z.ai's GLM. Reasoning that is left out costs quality and is no error:
 https://docs.z.ai/guides/capabilities/thinking-mode."""
 
 QWEN = Rules(
+    vendor="qwen",
     dialect="openai_chat",
+    reads_sealed=False,
     # DashScope gives the errors of OPENAI_CHAT about calls and results.
     split_replies=False,
 )
 """Alibaba's Qwen. Its template drops the reasoning of earlier turns by itself:
 https://github.com/QwenLM/Qwen3.8/issues/131."""
 
-MINIMAX = Rules(dialect="openai_chat")
+MINIMAX = Rules(vendor="minimax", dialect="openai_chat")
 """MiniMax M2 and later. Reasoning that is left out costs quality and is no error:
 https://github.com/vellum-ai/vellum-assistant/pull/34556."""
 
 MISTRAL = Rules(
+    vendor="mistral",
     dialect="openai_chat",
+    reads_sealed=False,
     # As many results as calls, right behind them: https://github.com/mistralai/mistral-common,
     # the request validator.
     split_replies=False,
@@ -293,7 +317,9 @@ MISTRAL = Rules(
 """Mistral. A reply to be continued (`prefix`) needs "assistant" in `last_roles`."""
 
 GROQ = Rules(
+    vendor="groq",
     dialect="openai_chat",
+    reads_sealed=False,
     # The error of OPENAI_CHAT.
     split_replies=False,
     # Recorded: "null" as arguments.
@@ -304,10 +330,10 @@ GROQ = Rules(
 )
 """Groq."""
 
-CEREBRAS = Rules(dialect="openai_chat")
+CEREBRAS = Rules(vendor="cerebras", dialect="openai_chat", reads_sealed=False)
 """Cerebras. It takes reasoning under one key only, which is the dialect's business:
 https://github.com/pydantic/pydantic-ai, `providers/cerebras.py`."""
 
-OPENROUTER = Rules(dialect="openai_chat")
+OPENROUTER = Rules(vendor="openrouter", dialect="openai_chat")
 """OpenRouter. What it takes depends on where it routes to. Recorded: ids of over 40 characters,
 empty replies, images in results."""

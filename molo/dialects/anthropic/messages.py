@@ -4,6 +4,7 @@ Each function reads the unit of one message. A unit is its blocks on the wire; w
 no array for content, it is an object with its `content` as it is, and no other unit joins it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal, TypeAlias, TypeVar
@@ -159,6 +160,8 @@ def read_assistant(members: Members, inputs: Sequence[str | None] = ()) -> Assis
     return message if data is None else replace(message, provider_data=data)
 
 
+_SIGNATURE = re.compile(r"[A-Za-z0-9+/_-]+=*")  # Base64; "Eo8C…" was cut by somebody's log
+
 _Part: TypeAlias = Literal["reasoning", "content", "attachments", "calls"]
 
 
@@ -167,12 +170,17 @@ class _Reply:
 
     def __init__(self) -> None:
         self.inputs: list[Json] = []  # what the arguments of the calls say
-        self.sealed = False
+        self._seals = False
+        self._is_cut = False  # a signature, so that nothing of the reasoning goes back
         self._thought: list[str] = []
         self._said: list[str] = []
         self._attachments: list[ContentBlock] = []
         self._calls: list[ToolCall] = []
         self._places: list[tuple[_Part, int] | None] = []
+
+    @property
+    def sealed(self) -> bool:
+        return self._seals and not self._is_cut
 
     def take(self, block: Json, given: str | None) -> None:
         """Take the next block; `given` is the text of its input, where that is known."""
@@ -214,13 +222,15 @@ class _Reply:
             if isinstance(words, str) and signature is not UNSIGNED:
                 return self._think(words, signature)
         elif kind == "redacted_thinking":
-            self.sealed = True
+            self._seals = True
             return None
         return self._attach(block)
 
     def _think(self, words: str, signature: Json) -> tuple[_Part, int]:
         self._thought.append(words)
-        self.sealed = self.sealed or bool(signature)
+        if signature:
+            self._seals = True
+            self._is_cut = self._is_cut or not _SIGNATURE.fullmatch(string(signature))
         return "reasoning", 0
 
     def _call(self, id: str, name: str, value: Json, given: str | None) -> tuple[_Part, int]:

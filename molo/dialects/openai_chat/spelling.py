@@ -1,17 +1,15 @@
 """How the vendors of this dialect spell what molo says in one way: one `Spelling` a vendor.
 
-The constants have the names of the vendor's Rules. What a vendor *accepts* in a history is in the
-Rules; what stands here changes no meaning. Sources stand beside the values, read in 2026-11;
-"quoted" marks a vendor's error that was read in a public issue. Where nothing is known a field
-keeps its default.
+The constants have the names of the vendor's Rules, whose `vendor` tells which one to take. What a
+vendor *accepts* in a history is in the Rules; what stands here changes no meaning. Sources stand
+beside the values, read in 2026-11; "quoted" marks a vendor's error that was read in a public issue.
+Where nothing is known a field keeps its default.
 """
 
 from collections.abc import Mapping
 from typing import Literal
 
 from msgspec import Struct
-
-from molo.history import rules
 
 __all__ = [
     "CEREBRAS",
@@ -150,17 +148,16 @@ OPENROUTER = Spelling(
     reasoning_key="reasoning",
 )
 
-SPELLINGS: tuple[tuple[rules.Rules, Spelling], ...] = (
-    (rules.CEREBRAS, CEREBRAS),
-    (rules.DEEPSEEK, DEEPSEEK),
-    (rules.DEEPSEEK_NON_THINKING, DEEPSEEK),
-    (rules.GLM, GLM),
-    (rules.GROQ, GROQ),
-    (rules.KIMI, KIMI),
-    (rules.MINIMAX, MINIMAX),
-    (rules.MISTRAL, MISTRAL),
-    (rules.OPENAI_CHAT, OPENAI_CHAT),
-    (rules.OPENROUTER, OPENROUTER),
-    (rules.QWEN, QWEN),
-)
-"""Which Rules go with which Spelling; several vendors have equal Rules, so it is no mapping."""
+SPELLINGS: Mapping[str, Spelling] = {
+    "cerebras": CEREBRAS,
+    "deepseek": DEEPSEEK,
+    "glm": GLM,
+    "groq": GROQ,
+    "kimi": KIMI,
+    "minimax": MINIMAX,
+    "mistral": MISTRAL,
+    "openai": OPENAI_CHAT,
+    "openrouter": OPENROUTER,
+    "qwen": QWEN,
+}
+"""By `Rules.vendor`; whose name is not here gets messages as they were read."""

@@ -43,8 +43,8 @@ def to_request(
 ) -> Written:
     """Write a history as `{"messages": […]}`, the part of a request that it is.
 
-    `rules` are the vendor's (`molo.history.rules`); they also tell its `spelling`, which has to be
-    given for Rules of your own. With neither, what was read is written as it was read.
+    `rules` are the vendor's (`molo.history.rules`) or made from them; their `vendor` also tells the
+    `spelling`, unless another one is given. Without a vendor, what was read is written as it was.
 
     Raises:
         EncodeError: an item of the history is no message, or a Wire block is nested too deeply.
@@ -80,17 +80,13 @@ def _written(
     envelope: ProviderData | None,
 ) -> "_Writer":
     require_messages(history)
-    writer = _Writer(rules, _spelling(rules) if spelling is None else spelling)
+    writer = _Writer(rules, spelling or SPELLINGS.get(rules.vendor, RECORDED))
     if envelope is not None:
         writer.lose("foreign", None, "Expected no envelope, got that of another dialect")
     for at, message in enumerate(history):
         writer.write(at, message)
     writer.end_step()
     return writer
-
-
-def _spelling(rules: Rules) -> Spelling:
-    return next((spelling for known, spelling in SPELLINGS if known is rules), RECORDED)
 
 
 class _Writer:

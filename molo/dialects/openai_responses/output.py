@@ -5,7 +5,8 @@ Decisions:
 - The content is the text (and refusals) of the messages: parts are joined by nothing, messages by
   a blank line, for commentary and answer are paragraphs of one reply.
 - The reasoning is what the reasoning items say: their `content`, or else their `summary`, joined
-  by blank lines; `""` where they say nothing, as those do that are encrypted.
+  by blank lines; `""` where they say nothing, as those do that are encrypted. It is sealed, unless
+  the run ends in it: no vendor takes it back then.
 - Calls that the client has to answer are calls, whatever their kind. The input of a custom tool,
   free text, becomes the arguments `{"input": "…"}`; of other kinds what they hold becomes its JSON
   text, and the kind the name: `local_shell`, `computer`. A call whose output stands in the same
@@ -65,7 +66,9 @@ def read_output(items: list[Members], spell: Spell, start: int = 0) -> Assistant
         tuple(calls),
         attachments=tuple(images),
     )
-    return with_delta(message, [*items], sealed=bool(thoughts), order=_order(message, slots))
+    # The vendor refuses reasoning "without its required following item".
+    sealed = bool(thoughts) and slots[-1] != "reasoning"
+    return with_delta(message, [*items], sealed=sealed, order=_order(message, slots))
 
 
 def _slots(items: list[Members]) -> list[_Slot]:

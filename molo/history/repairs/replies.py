@@ -148,7 +148,7 @@ def fill_empty(draft: Draft) -> None:
     """Let messages that say nothing say so, where messages have to say something."""
     for row in draft.rows:
         before = row.message
-        if text_rule(before, draft.rules) != "any" and is_empty(before):
+        if text_rule(before, draft.rules) != "any" and is_empty(before, draft.rules):
             draft.write(row, _filled(before))
             text = "The message, which says nothing, got a text that says so."
             draft.record("content_empty", row, None, before, row.message, text)
@@ -157,6 +157,6 @@ def fill_empty(draft: Draft) -> None:
 def _filled(message: Message) -> Message:
     match message:
         case User():
-            return msgspec.structs.replace(message, content=(Text(NO_CONTENT),))
+            return msgspec.structs.replace(message, content=(*message.content, Text(NO_CONTENT)))
         case System() | Assistant() | ToolResult():
             return msgspec.structs.replace(message, content=NO_CONTENT)
