@@ -115,7 +115,7 @@ def _convert(options: argparse.Namespace) -> int:
     source: str = options.source
     target: str = options.target
     to_name: str = options.target_format or _format_of_target(target)
-    data = _binary(sys.stdin).read() if source == STANDARD else Path(source).read_bytes()
+    data = _input(source)
     from_name, history = _read(source, data, options.source_format)
     output = FORMATS[to_name].encode(history)
     with _whole_file(target) as file:
@@ -127,10 +127,17 @@ def _convert(options: argparse.Namespace) -> int:
     return FINE
 
 
-def _binary(stream: TextIO | None) -> IO[bytes]:
+def _input(source: str) -> bytes:
+    if source != STANDARD:
+        return Path(source).read_bytes()
+    with open(_descriptor(sys.stdin), "rb", closefd=False) as file:
+        return file.read()
+
+
+def _descriptor(stream: TextIO | None) -> int:
     if stream is None:
         raise _UsageError("standard input or output is closed")
-    return stream.buffer
+    return stream.fileno()
 
 
 def _format_of_target(target: str) -> str:
@@ -165,7 +172,8 @@ def _whole_file(target: str) -> Generator[IO[bytes], None, None]:
     """Open a file that appears under its name only when all of it is on disk."""
     mode = None if target == STANDARD else _mode(target)
     if target == STANDARD:
-        with _flushed(_binary(sys.stdout)) as file:
+        # Not sys.stdout.buffer: with PYTHONUNBUFFERED its `write` may write a part and say no more.
+        with open(_descriptor(sys.stdout), "wb", closefd=False) as file:
             yield file
     elif mode is not None and not S_ISREG(mode):  # a device or a pipe, such as /dev/stdout
         with open(target, "wb") as file:
@@ -189,16 +197,6 @@ def _unmasked() -> int:
     umask = os.umask(0)
     os.umask(umask)
     return 0o666 & ~umask
-
-
-@contextmanager
-def _flushed(file: IO[bytes]) -> Generator[IO[bytes], None, None]:
-    try:
-        yield file
-        file.flush()
-    except OSError:  # the reader has gone, or the disk is full: what is left to write goes nowhere
-        os.dup2(os.open(os.devnull, os.O_WRONLY), file.fileno())
-        raise
 
 
 @contextmanager

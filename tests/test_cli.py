@@ -162,6 +162,15 @@ def test_a_pipe_is_a_file_like_any_other_and_holds_the_history_alone(line: str) 
     assert through_shell(line).stdout == molo.json.encode(history)
 
 
+@pytest.mark.parametrize("buffering", ["", "1"])
+def test_output_that_nobody_reads_to_its_end_is_a_failure(buffering: str, tmp_path: Path) -> None:
+    long = tmp_path / "long.json"
+    long.write_bytes(molo.json.encode([molo.user("x" * 2**20)]))
+    line = f"PYTHONUNBUFFERED={buffering} molo convert {long} - --to molo | head --bytes=1"
+    done = through_shell(f"{line}; exit ${{PIPESTATUS[0]}}")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"[", b"")
+
+
 CLOSED = {
     "standard input": "molo convert - /dev/null --to molo <&-",
     "standard output": 'molo convert "$SESSION" - --to molo >&-',
