@@ -125,15 +125,17 @@ def from_builtins(obj: object) -> list[Message]:
     [System(content='Be brief.')]
     """
     try:
-        _encode(obj)  # a str may hold lone surrogates, which no JSON can
+        written = _encode(obj)  # a str may hold lone surrogates, which no JSON can
     except ENCODE_FAILURES as failure:
         unwritten = encode_error(failure, obj, _FORM)
         error = DecodeError(unwritten.text, path=unwritten.path)
     else:
         try:
-            return msgspec.convert(obj, list[Message])
+            msgspec.convert(obj, list[Message])  # refuses what only looks right when written: dates
         except msgspec.ValidationError as failure:
             error = decode_error(failure, b"", _BUILTINS)
+        else:
+            return decode(written)  # `convert` takes Structs and enums as they are, unchecked
     raise error
 
 

@@ -26,6 +26,7 @@ from molo import (
     MoloError,
     StreamError,
     System,
+    Text,
     ToolCall,
     errors,
     json,
@@ -766,6 +767,10 @@ UNHELD = "Expected a value that JSON can hold, got "
         (iter([]), UNHELD + "`list_iterator`", "$"),
         ([system(content=b"a")], "Expected `str`, got `bytes`", "$[0].content"),
         ([{1: 2, **system()}], "Expected `str`, got another value as a key", "$[0]"),
+        ([System(5)], "Expected `str`, got `int`", "$[0].content"),
+        ([user(Text(None))], "Expected `str`, got `null`", "$[0].content[0].text"),
+        ([assistant(tool_calls=[ToolCall("", "", 5)])], "Expected `str`, got `int`",
+         "$[0].tool_calls[0].arguments"),
     ],
 )  # fmt: skip
 def test_what_no_json_parser_gives_is_refused(obj, text, path):

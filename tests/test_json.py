@@ -1,6 +1,7 @@
 """What only `molo.json` has: dicts and lists in and out, and the schema."""
 
 import json as stdlib_json
+from enum import StrEnum
 
 import jsonschema
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from strategies import histories
 
-from molo import DecodeError, EncodeError, Image, System, User, json
+from molo import DecodeError, EncodeError, Image, System, Text, User, json
 
 # --- Dicts and lists ------------------------------------------------------------------------------
 
@@ -35,6 +36,20 @@ def test_tuples_are_read_as_lists_and_bytes_as_themselves():
     assert json.from_builtins(({"role": "user", "content": (block,)},)) == [
         User((Image(data=b"\x00"),))
     ]
+
+
+class Role(StrEnum):
+    SYSTEM = "system"
+
+
+def test_messages_among_builtins_are_read_anew():
+    """So that what comes out has fields of their types, whatever the messages that came held."""
+    image = Image(data=b"a")
+    block = {"type": "text", "text": Role.SYSTEM}
+    [message] = json.from_builtins([User([image, block])])
+    assert message == User((image, Text("system")))
+    assert type(message.content) is tuple
+    assert type(message.content[1].text) is str
 
 
 def test_from_builtins_leaves_its_input_as_it_was():
