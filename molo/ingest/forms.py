@@ -1,0 +1,193 @@
+"""The forms of a JSON line: what molo, the Rust crate and each vendor call a conversation.
+
+A form is a row: the members of an object that are the conversation, how it is read and written,
+and where the message of an answer stands. What is done with them stands in `objects`, which names
+no vendor.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeAlias
+
+import msgspec
+
+from molo import json
+from molo.dialects import anthropic, gemini, openai_chat, openai_responses, rust_molo
+from molo.dialects.loss import Loss, Read, Reply, Written
+from molo.errors import DECODE_FAILURES, decode_error
+from molo.errors import Form as WireForm
+from molo.history.rules import Rules
+from molo.message import Message, ProviderData
+
+__all__ = ["FORMS", "Answers", "Form", "Members", "Path", "encode", "members_of"]
+
+Path: TypeAlias = tuple[str | int, ...]
+"""The way to a part of a JSON value: keys of objects and indices of arrays."""
+
+Members: TypeAlias = dict[str, msgspec.Raw]
+"""The members of an object, each as the text that it is."""
+
+
+class Answers(NamedTuple):
+    """How answers hold a message.
+
+    `read` takes an answer, `place` is the way in it to what its message is, `written` the way to
+    the same thing in a body that holds that message alone. `bare` are keys of a line under which
+    that thing stands without an answer around it.
+    """
+
+    read: Callable[[bytes], Reply]
+    place: Path
+    written: Path
+    bare: tuple[str, ...] = ()
+
+
+Write: TypeAlias = Callable[[Sequence[Message], Rules | None, ProviderData | None], Members]
+"""Writes a body: of a history, for a vendor's Rules (None: the form's own), with an envelope."""
+
+Lost: TypeAlias = Callable[[Sequence[Message], Rules | None, ProviderData | None], tuple[Loss, ...]]
+"""Says what a body lacks that is written of the same."""
+
+
+class Form(NamedTuple):
+    """How one kind of JSON holds a conversation.
+
+    `keys` are the members of a body that are the conversation; the last is its messages. `read`
+    takes such a body or its messages alone; where there is but one key, its messages alone.
+    `told_by` are keys of which a line that is one message has at least one, where `read` takes any.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    read: Callable[[bytes], Read]
+    write: Write
+    lost: Lost
+    answers: Answers | None = None
+    told_by: tuple[str, ...] = ()
+
+
+def members_of(data: bytes) -> Members:
+    """Take an object apart.
+
+    Raises:
+        DecodeError: the data is no JSON, or no object.
+    """
+    try:
+        return _decode_members(data)
+    except DECODE_FAILURES as failure:
+        error = decode_error(failure, data, _JSON)
+    raise error
+
+
+encode = msgspec.json.Encoder().encode
+_decode_members = msgspec.json.Decoder(Members).decode
+_JSON = WireForm("JSON", msgspec.json.decode, encode)
+
+
+# --- molo's own form, and the Rust crate's --------------------------------------------------------
+
+
+def _own(
+    name: str,
+    decode: Callable[[bytes], list[Message]],
+    encode: Callable[[Sequence[Message]], bytes],
+) -> Form:
+    def read(data: bytes) -> Read:
+        return Read(decode(data))
+
+    def write(history: Sequence[Message], _: Rules | None, __: ProviderData | None) -> Members:
+        return {"messages": msgspec.Raw(encode(history))}
+
+    def lost(history: Sequence[Message], _: Rules | None, __: ProviderData | None) -> tuple[()]:
+        return ()
+
+    return Form(name, ("messages",), read, write, lost)
+
+
+# --- The vendors' forms ---------------------------------------------------------------------------
+
+
+class _Dialect(Protocol):
+    """What the dialects' modules have in common, as far as it is used here."""
+
+    def from_request(self, request: bytes, /) -> Read: ...
+    def from_response(self, response: bytes, /) -> Reply: ...
+    def to_request(
+        self,
+        history: Sequence[Message],
+        *,
+        rules: Rules = ...,
+        envelope: ProviderData | None = ...,
+    ) -> Written: ...
+    def to_request_json(
+        self,
+        history: Sequence[Message],
+        *,
+        rules: Rules = ...,
+        envelope: ProviderData | None = ...,
+    ) -> bytes: ...
+
+
+def _vendor(
+    name: str,
+    dialect: _Dialect,
+    keys: tuple[str, ...],
+    answers: Answers,
+    told_by: tuple[str, ...] = (),
+) -> Form:
+    def write(
+        history: Sequence[Message], rules: Rules | None, envelope: ProviderData | None
+    ) -> Members:
+        if rules is None:
+            return members_of(dialect.to_request_json(history, envelope=envelope))
+        return members_of(dialect.to_request_json(history, rules=rules, envelope=envelope))
+
+    def lost(
+        history: Sequence[Message], rules: Rules | None, envelope: ProviderData | None
+    ) -> tuple[Loss, ...]:
+        if rules is None:
+            return dialect.to_request(history, envelope=envelope).losses
+        return dialect.to_request(history, rules=rules, envelope=envelope).losses
+
+    return Form(name, keys, dialect.from_request, write, lost, answers, told_by)
+
+
+_ROWS = (
+    _own("molo", json.decode, json.encode),
+    _own("rust-molo", rust_molo.decode_json, rust_molo.encode_json),
+    _vendor(
+        "openai-chat",
+        openai_chat,
+        ("messages",),
+        Answers(
+            openai_chat.from_response,
+            ("choices", 0, "message"),
+            ("messages", 0),
+            bare=("response_message",),
+        ),
+        told_by=("content", "tool_calls", "function_call", "refusal", "audio"),
+    ),
+    _vendor(
+        "openai-responses",
+        openai_responses,
+        ("instructions", "input"),
+        Answers(openai_responses.from_response, ("output",), ("input",)),
+    ),
+    _vendor(
+        "anthropic",
+        anthropic,
+        ("system", "messages"),
+        Answers(anthropic.from_response, ("content",), ("messages", 0, "content")),
+        told_by=("content",),
+    ),
+    _vendor(
+        "gemini",
+        gemini,
+        ("systemInstruction", "system_instruction", "contents"),
+        Answers(
+            gemini.from_response, ("candidates", 0, "content", "parts"), ("contents", 0, "parts")
+        ),
+    ),
+)
+
+FORMS: Mapping[str, Form] = {form.name: form for form in _ROWS}
+"""The forms by the name of their format."""

@@ -1,0 +1,226 @@
+"""Jobs over a large log, in several processes.
+
+The log is cut at line ends into parts of some megabytes. The parent finds the cuts and counts the
+lines on the way, so every Record and Fault knows its line; the pages that it reads are in the
+cache when a worker reads them. A worker opens the file, runs the job over its part, and hands back
+what the job returns: something small, or the name of a file that the parent joins to others. To
+send what was read from process to process would take longer than to read it.
+"""
+
+import os
+import signal
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from io import FileIO
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
+
+from molo.ingest.formats import AUTO, FORMATS
+from molo.ingest.lines import MAX_LINE, PIECE
+from molo.ingest.logs import Log, open_log
+from molo.ingest.reading import read
+from molo.ingest.records import Fault, Layout, Record
+
+__all__ = ["Job", "run"]
+
+T = TypeVar("T")
+
+Job: TypeAlias = Callable[[Iterator[Record | Fault]], T]
+"""Works through a part of a log: a function of a module, or a `functools.partial` of one."""
+
+_LARGEST_PART = 2**24  # bytes; what a worker has in hand is lost work when it is interrupted
+_SMALLEST_PART = 2**16  # bytes; below, handing it over takes longer than reading it
+_PARTS = 4  # a worker, at least, so that all end at about the same time
+_COUNTED = 2**20  # bytes; read at once where lines are counted
+
+
+def run(
+    path: str | Path,
+    job: Job[T],
+    workers: int = 1,
+    *,
+    format: str = AUTO,
+    limit: int = MAX_LINE,
+    progress: Callable[[int], object] | None = None,
+) -> Generator[T]:
+    """Run a job over a log, part by part, in so many processes; give its results in order.
+
+    One uncompressed regular file of lines is worked on in parts. Any other log, and all with one
+    worker, is one part, worked on in this process. `format` and `limit` are those of `read`.
+    `progress` is called with the number of bytes read so far, of `Log.size`.
+
+    Results come as they are ready and in the order of the parts; no more than a few parts are
+    worked on ahead. What a job raises, is raised here, in its place. When this generator is closed,
+    or an interrupt ends it, the workers end at once. JSON over several lines may be told once in
+    each of two parts.
+
+    Raises:
+        ValueError: no such format, or less than one worker.
+        ChildProcessError: a worker has died (killed, out of memory, or it cannot import the job).
+        OSError: the log cannot be read.
+    """
+    if workers < 1:
+        raise ValueError(f"workers must be 1 or more, got {workers}")
+    with open_log(path) as log:
+        found = log.guess()
+        name = found.format if format == AUTO else format
+        if workers == 1 or log.size is None or not _has_parts(log, name, found.layout):
+            yield job(_followed(log, log.read(name, limit=limit), progress))
+            return
+        size = log.size
+    step = max(_SMALLEST_PART, min(_LARGEST_PART, size // (workers * _PARTS)))
+    parts = _parts(Path(path), step)
+    for part, result in _in_order(_Task(str(path), name, limit, job), parts, workers):
+        if progress is not None:
+            progress(part.stop)
+        yield result
+
+
+def _has_parts(log: Log, format: str, layout: Layout) -> bool:
+    lines = layout == "lines" and FORMATS[format].layout == "lines"
+    return lines and log.compression is None
+
+
+def _followed(
+    log: Log, items: Iterator[Record | Fault], progress: Callable[[int], object] | None
+) -> Iterator[Record | Fault]:
+    """Report how far a log is read, chunk by chunk."""
+    if progress is None:
+        yield from items
+        return
+    position = -1
+    for item in items:
+        if log.position != position:
+            position = log.position
+            progress(position)
+        yield item
+
+
+# --- Parts ----------------------------------------------------------------------------------------
+
+
+class _Part(NamedTuple):
+    """A run of whole lines of a file."""
+
+    start: int  # offset of its first byte
+    stop: int
+    line: int  # number of its first line
+
+
+def _parts(path: Path, step: int) -> Iterator[_Part]:
+    """Cut a file into parts of about `step` bytes; a line that is longer is in one part whole."""
+    start = position = ends = 0
+    line = 1
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(min(step, _COUNTED)):
+            position += len(block)
+            ends += _count_ends(block)
+            behind = len(block) - block.rfind(b"\n") - 1
+            if position - start >= step and behind < len(block):
+                stop = position - behind
+                yield _Part(start, stop, line)
+                start, line, ends = stop, line + ends, 0
+    if start < position:
+        yield _Part(start, position, line)
+
+
+def _count_ends(block: bytes) -> int:
+    """Count line ends; `bytes.count` looks at each byte by itself, `find` at many at once."""
+    ends = at = 0
+    while at := block.find(b"\n", at) + 1:
+        ends += 1
+    return ends
+
+
+# --- Workers --------------------------------------------------------------------------------------
+
+
+class _Task(NamedTuple, Generic[T]):
+    """What a worker has to know besides the part."""
+
+    path: str
+    format: str
+    limit: int
+    job: Job[T]
+
+
+def _in_order(task: _Task[T], parts: Iterator[_Part], workers: int) -> Generator[tuple[_Part, T]]:
+    """Do a task for each part; no more than two parts a worker are given out at a time."""
+    waiting: deque[tuple[_Part, Future[T]]] = deque()
+    try:
+        with _pool(workers) as pool:
+            for part in parts:
+                waiting.append((part, pool.submit(_work, task, part)))
+                if len(waiting) >= 2 * workers:
+                    done, future = waiting.popleft()
+                    yield done, future.result()
+            while waiting:
+                done, future = waiting.popleft()
+                yield done, future.result()
+    except BrokenProcessPool:
+        pass
+    else:
+        return
+    raise ChildProcessError(
+        "a worker died before it was done (it was killed, ran out of memory, "
+        "or cannot import the job)"
+    )
+
+
+@contextmanager
+def _pool(workers: int) -> Generator[ProcessPoolExecutor]:
+    """Keep workers that end with the block, at once if it ends by an exception.
+
+    They are started afresh on every system: a fork would copy the threads' locks of this process.
+    """
+    context = get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    pool = ProcessPoolExecutor(workers, context, _start, (theirs,))
+    try:
+        yield pool
+        pool.shutdown()
+    finally:
+        ours.close()
+        pool.shutdown(cancel_futures=True)
+        theirs.close()
+
+
+def _start(lifeline: Connection) -> None:
+    """Set up a worker: it ends when its parent closes the other end, or dies."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is the parent's business
+    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
+
+
+def _end_with(lifeline: Connection) -> None:
+    lifeline.poll(None)
+    os._exit(1)
+
+
+def _work(task: _Task[T], part: _Part) -> T:
+    with Path(task.path).open("rb", buffering=0) as file:
+        file.seek(part.start)
+        chunks = _bytes(file, part.stop - part.start)
+        return task.job(
+            read(
+                chunks,
+                task.format,
+                layout="lines",
+                source=task.path,
+                limit=task.limit,
+                line=part.line,
+                offset=part.start,
+            )
+        )
+
+
+def _bytes(file: FileIO, size: int) -> Iterator[bytes]:
+    """Read this many bytes, as long as there are any."""
+    while size and (chunk := file.read(min(size, PIECE))):
+        size -= len(chunk)
+        yield chunk

@@ -1,0 +1,323 @@
+"""JSON values that hold a conversation among other things: taken apart, and put together again.
+
+A line is an array of messages, an object that holds a conversation, or one message. Of an object,
+the conversation and the message of its answer become messages; every other member stays as the
+text that it is, so that a line that is written in its own form again says what it said.
+
+    {"id":7,"messages":[…],"response":{"choices":[{"message":{…}}],"usage":{…}}}    as it came
+
+    messages  those of the conversation, and that of the answer
+    rest      {"id":7,"response":{"choices":[{}],"usage":{…}}}
+    origin    Origin("openai-chat", reply="response")
+
+The conversation stands in the object itself or in a member `request`, the answer in `response`. An
+answer that says nothing, and one that the dialect cannot read, stays in the rest: an error, an
+answer that is not ready, the chunks of a stream.
+
+In molo's own form, and in every other than the one that it came in, the members of `rest` stand
+beside the messages. What has no place there stands in a member `molo`: the origin (in molo's own
+form), and those members of `rest` whose name is taken.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from molo.dialects.loss import Read
+from molo.dialects.wire import parse
+from molo.errors import DecodeError, alternatives
+from molo.history.rules import Rules
+from molo.ingest.forms import Answers, Form, Members, Path, encode, members_of
+from molo.ingest.records import Origin, Record
+from molo.message import Assistant, Message
+
+__all__ = ["Content", "read_value", "write_value"]
+
+NATIVE = "molo"  # the form that is molo's own
+OURS = "molo"  # the member that holds what molo has to remember of a line
+REQUEST, RESPONSE = "request", "response"  # the members that hold a body and an answer
+
+
+class Content(NamedTuple):
+    """What a line, frame or document holds: a Record that does not know its place."""
+
+    messages: list[Message]
+    rest: str = ""
+    single: bool = False
+    origin: Origin | None = None
+
+
+class _Ours(Struct, omit_defaults=True, forbid_unknown_fields=True):
+    """The member `molo` of a line."""
+
+    origin: Origin | None = None
+    rest: Members = {}
+
+
+_decode_ours = msgspec.json.Decoder(_Ours).decode
+_decode_items = msgspec.json.Decoder(list[Raw]).decode
+
+
+# --- Reading --------------------------------------------------------------------------------------
+
+
+def read_value(data: bytes, form: Form) -> Content:
+    """Read one JSON value of a form.
+
+    Raises:
+        DecodeError: the data is no JSON, or no conversation of this form.
+    """
+    if data.lstrip()[:1] != b"{":
+        return Content(form.read(data).history)
+    members = members_of(data)
+    within, body = _take_body(members, form)
+    answer = _take_answer(members, form.answers)
+    if within is None and answer is None:
+        return _read_single(data, members, form)
+    read = _read_body(data, body, form, within)
+    origin = Origin(form.name, read.envelope, within)
+    if answer is not None:
+        key, message = answer
+        read.history.append(message)
+        origin = replace(origin, reply=key)
+    return _with_rest(data, members, Content(read.history, origin=origin), form)
+
+
+def _take_body(members: Members, form: Form) -> tuple[str | None, Members]:
+    """Take the conversation out of an object: say where it stood, and give its members."""
+    if body := _taken(members, form.keys):
+        return "", body
+    request = _object(members.get(REQUEST))
+    if request is not None and (body := _taken(request, form.keys)):
+        members[REQUEST] = Raw(encode(request))
+        return REQUEST, body
+    return None, {}
+
+
+def _taken(members: Members, keys: Sequence[str]) -> Members:
+    return {key: members.pop(key) for key in keys if key in members}
+
+
+def _read_body(data: bytes, body: Members, form: Form, within: str | None) -> Read:
+    """Read the conversation of an object; errors have their place in the object, `data`."""
+    if not body:
+        return Read([])
+    place = f"$.{within}" if within else "$"
+    key, value = next(reversed(body.items()))
+    part = bytes(value)
+    # Messages alone are read faster, and forms with one key take nothing else.
+    if len(form.keys) == 1 or (len(body) == 1 and key == form.keys[-1] and part[:1] == b"["):
+        place = f"{place}.{key}"
+    else:
+        part = encode(body)
+    try:
+        return form.read(part)
+    except DecodeError as failure:
+        error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
+        if failure.offset is not None:  # bytes of the part that are no text
+            error = _text_error(data) or error
+    raise error
+
+
+def _text_error(data: bytes) -> DecodeError | None:
+    try:
+        parse(data)
+    except DecodeError as error:
+        return error
+    return None
+
+
+def _take_answer(members: Members, answers: Answers | None) -> tuple[str, Message] | None:
+    """Take the message of an answer out of an object: give it, and the key that held it."""
+    if answers is None:
+        return None
+    for key in (RESPONSE, *answers.bare):
+        path = _place(key, answers)
+        part = _part(members.get(key), path)
+        message = None if part is None else _read_answer(part, answers)
+        if message is not None:
+            whole = members.pop(key)
+            if path:
+                members[key] = _without(whole, path)
+            return key, message
+    return None
+
+
+def _place(key: str, answers: Answers) -> Path:
+    return answers.place if key == RESPONSE else ()
+
+
+def _read_answer(part: Raw, answers: Answers) -> Message | None:
+    if bytes(part).strip() in _NOTHING:
+        return None
+    try:
+        return answers.read(bytes(_with(None, answers.place, part))).message
+    except DecodeError:
+        return None  # it stays in the rest
+
+
+_NOTHING = {b"null", b"[]", b"{}", b'""'}
+
+
+def _read_single(data: bytes, members: Members, form: Form) -> Content:
+    """Read an object that is one message."""
+    if form.told_by and members.keys().isdisjoint(form.told_by):
+        raise DecodeError(
+            f"Expected a conversation, or a message with {alternatives(form.told_by)}, "
+            "got an object with neither",
+            path="$",
+        )
+    try:
+        history = form.read(b"[%b]" % data).history
+    except DecodeError as failure:
+        path = "$" + failure.path.removeprefix("$[0]")
+        offset = None if failure.offset is None else failure.offset - 1
+        error = DecodeError(failure.text, path=path, offset=offset)
+    else:
+        if len(history) == 1:
+            return Content(history, single=True)
+        return Content(history, origin=Origin(form.name, single=True))
+    raise error
+
+
+def _with_rest(data: bytes, members: Members, content: Content, form: Form) -> Content:
+    """Add what is left of an object, and what molo remembered of it."""
+    origin = None if content.origin == Origin(form.name) else content.origin
+    if form.name == NATIVE and (ours := _ours(members.get(OURS))) is not None:
+        del members[OURS]
+        members |= ours.rest
+        origin = ours.origin
+    try:
+        return content._replace(rest=encode(members).decode(), origin=origin)
+    except UnicodeDecodeError:
+        error = _text_error(data) or DecodeError("Expected UTF-8 text, got other bytes", offset=0)
+    raise error
+
+
+def _ours(value: Raw | None) -> _Ours | None:
+    """Read what molo remembered; None where a member of that name is somebody else's."""
+    try:
+        return None if value is None else _decode_ours(value)
+    except msgspec.MsgspecError:
+        return None
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+def write_value(record: Record, form: Form, rules: Rules | None = None) -> bytes:
+    """Write a Record as one JSON value of a form, without a line end.
+
+    Raises:
+        EncodeError: the form cannot hold the messages.
+    """
+    origin = _origin(record, form)
+    rest = members_of(record.rest.encode()) if record.rest else {}
+    history, answered = _answered(record.messages, rest, origin, form, rules)
+    body = form.write(history, rules, origin.envelope)
+    remembered = record.origin if form.name == NATIVE else None
+    messages = body.get(form.keys[-1])
+    if messages is not None and len(body) == 1 and remembered is None and not rest:
+        if record.single or origin.single:
+            return _single(messages)
+        if not record.rest and not answered:
+            return bytes(messages)
+    if origin.within is None and not history:
+        body = {}
+    elif origin.within:
+        rest[origin.within] = Raw(encode({**(_object(rest.get(origin.within)) or {}), **body}))
+        body = {}
+    return encode({**body, **_beside(body, rest, remembered, form)})
+
+
+def _origin(record: Record, form: Form) -> Origin:
+    if record.origin is not None and record.origin.dialect == form.name:
+        return record.origin
+    return Origin(form.name)
+
+
+def _answered(
+    messages: list[Message], rest: Members, origin: Origin, form: Form, rules: Rules | None
+) -> tuple[list[Message], bool]:
+    """Put the message of the answer back into it; give the others, and whether there was one."""
+    answers = form.answers
+    if not origin.reply or answers is None or not messages or type(messages[-1]) is not Assistant:
+        return messages, False
+    alone = form.write(messages[-1:], rules, None)
+    part = _part(Raw(encode(alone)), answers.written)
+    if part is None:
+        return messages, False
+    path = _place(origin.reply, answers)
+    rest[origin.reply] = _with(rest.get(origin.reply), path, part)
+    return messages[:-1], True
+
+
+def _single(messages: Raw) -> bytes:
+    """Give the one message of an array; the array where there are others."""
+    items = _decode_items(messages)
+    return bytes(items[0] if len(items) == 1 else messages)
+
+
+def _beside(body: Members, rest: Members, remembered: Origin | None, form: Form) -> Members:
+    """Give what stands beside a conversation; members whose name is taken in a member `molo`."""
+    taken = _taken(rest, tuple(body))
+    mistakable = form.name == NATIVE and _ours(rest.get(OURS)) is not None
+    if taken or mistakable or remembered is not None:
+        taken |= _taken(rest, (OURS,))
+        rest[OURS] = Raw(encode(_Ours(remembered, taken)))
+    return rest
+
+
+# --- Parts of JSON --------------------------------------------------------------------------------
+
+
+def _object(value: Raw | None) -> Members | None:
+    data = b"" if value is None else bytes(value)
+    return members_of(data) if data.startswith(b"{") else None
+
+
+def _array(value: Raw | None) -> list[Raw] | None:
+    data = b"" if value is None else bytes(value)
+    return _decode_items(data) if data.startswith(b"[") else None
+
+
+def _part(value: Raw | None, path: Path) -> Raw | None:
+    """Give what stands at a path of a value; None where it leads nowhere."""
+    for step in path:
+        if isinstance(step, str):
+            value = (_object(value) or {}).get(step)
+        else:
+            value = next(iter((_array(value) or [])[step:]), None)
+    return value
+
+
+def _with(value: Raw | None, path: Path, part: Raw) -> Raw:
+    """Put a part where a path leads, along with the objects and arrays on the way there."""
+    if not path:
+        return part
+    step, *deeper = path
+    if isinstance(step, str):
+        members = _object(value) or {}
+        members[step] = _with(members.get(step), tuple(deeper), part)
+        return Raw(encode(members))
+    items = _array(value) or []
+    items[step : step + 1] = [_with(next(iter(items[step:]), None), tuple(deeper), part)]
+    return Raw(encode(items))
+
+
+def _without(value: Raw | None, path: Path) -> Raw:
+    """Take away the member to which a path leads."""
+    step, *deeper = path
+    if isinstance(step, int):
+        items = _array(value) or []
+        items[step] = _without(items[step], tuple(deeper))
+        return Raw(encode(items))
+    members = _object(value) or {}
+    if deeper:
+        members[step] = _without(members[step], tuple(deeper))
+    else:
+        del members[step]
+    return Raw(encode(members))

@@ -1,0 +1,185 @@
+"""Logs written: lines, frames or a document, compressed by suffix, whole or not at all."""
+
+import os
+import sys
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import IO
+
+from molo.dialects.loss import Loss
+from molo.errors import EncodeError
+from molo.framing import encode_frame
+from molo.history.rules import Rules
+from molo.ingest.compression import Output, compression_of
+from molo.ingest.formats import FORMATS
+from molo.ingest.forms import FORMS
+from molo.ingest.lines import MAX_LINE
+from molo.ingest.logs import STANDARD, layout_of
+from molo.ingest.records import Layout, Record
+
+__all__ = ["compressed", "encode", "format_of", "losses_of", "whole_file", "write"]
+
+
+def write(
+    records: Iterable[Record],
+    sink: str | Path,
+    format: str | None = None,
+    *,
+    rules: Rules | None = None,
+) -> int:
+    """Write records to a file that is whole or stays as it was; give their number.
+
+    `sink` is a path, or `-` for standard output. `format` is a name of `FORMATS`; if it is not
+    given, `.msgpack` is `molo-msgpack` and every other suffix `molo`. `.json` holds one record.
+    Before `.gz` and `.zst` the same holds. `rules` are those of the vendor whose form is written.
+
+    Raises:
+        EncodeError: the format cannot hold a record, or there is not the one of a document.
+        FrameError: a frame would be larger than 64 MiB.
+        OSError: the file cannot be written.
+    """
+    name = str(sink)
+    format = format or format_of(name)
+    layout = _layout(name, format)
+    number = 0
+    with whole_file(name) as file, compressed(file, name) as output:
+        for number, record in enumerate(records, 1):
+            if layout == "document" and number > 1:
+                raise EncodeError("Expected one record for a document, got more; lines hold them")
+            output.write(encode(record, format, layout, rules=rules))
+        if layout == "document" and number == 0:
+            raise EncodeError("Expected one record for a document, got none")
+    return number
+
+
+def encode(
+    record: Record, format: str, layout: Layout | None = None, *, rules: Rules | None = None
+) -> bytes:
+    """Write one record as a line with its end, a frame or a document.
+
+    Raises:
+        EncodeError: the format cannot hold it; the text names the line that it came from.
+        FrameError: a frame would be larger than 64 MiB.
+
+    >>> from molo import user
+    >>> encode(Record([user("Hi")]), "openai-chat")
+    b'[{"role":"user","content":"Hi"}]\\n'
+    """
+    row = FORMATS[format]
+    try:
+        data = row.write(record, rules)
+    except EncodeError as failure:
+        text = f"{failure.text} (in the record of line {record.line})"
+        error = EncodeError(text, path=failure.path)
+    else:
+        return _FINISH[layout or row.layout](data)
+    raise error
+
+
+def losses_of(record: Record, format: str, *, rules: Rules | None = None) -> tuple[Loss, ...]:
+    """Say what a record lacks that is written in a format; `at` is the index of the message.
+
+    A format with its own way to hold everything loses nothing; where one has no way, `encode`
+    raises.
+    """
+    if format not in FORMS:
+        return ()
+    envelope = None if record.origin is None else record.origin.envelope
+    return FORMS[format].lost(record.messages, rules, envelope)
+
+
+def _line(data: bytes) -> bytes:
+    return data + b"\n"
+
+
+def _frame(data: bytes) -> bytes:
+    return encode_frame(data, MAX_LINE)
+
+
+_FINISH: Mapping[Layout, Callable[[bytes], bytes]] = {
+    "lines": _line,
+    "frames": _frame,
+    "document": bytes,
+}
+
+
+def format_of(name: str) -> str:
+    """Give molo's own format for a file of this name."""
+    compression = compression_of(name)
+    bare = name if compression is None else name.removesuffix(compression.suffix)
+    return "molo-msgpack" if bare.endswith(".msgpack") else "molo"
+
+
+def _layout(name: str, format: str) -> Layout:
+    layout = FORMATS[format].layout
+    return layout_of(name) or layout if layout == "lines" else layout
+
+
+@contextmanager
+def compressed(file: IO[bytes], name: str) -> Generator[Output]:
+    """Compress into a file what is written, as its name says; the file stays open.
+
+    Raises:
+        ModuleNotFoundError: this needs a package; the text says which.
+    """
+    compression = compression_of(name)
+    if compression is None:
+        yield file
+    else:
+        with compression.open(file) as output:
+            yield output
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Generator[IO[bytes]]:
+    """Open a file that appears under its name only when all of it is on disk.
+
+    It is written beside its place, forced to disk and renamed: whatever happens in between, the old
+    file is there or the whole new one. A link stays a link, and permissions are kept. `-` is
+    standard output; it, devices and pipes are written as they are.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if str(path) == STANDARD:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path).resolve()
+    if target.exists() and not target.is_file():
+        with target.open("wb") as file:
+            yield file
+        return
+    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            os.chmod(file.name, _mode(target))
+            os.replace(file.name, target)
+        except BaseException:
+            os.unlink(file.name)
+            raise
+    force_directory(target.parent)
+
+
+def _mode(path: Path) -> int:
+    """Give the permissions of the file that is replaced, or those that a new file gets."""
+    if path.exists():
+        return path.stat().st_mode & 0o7777
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
+
+
+def force_directory(path: Path) -> None:
+    """Force the names of a directory to disk, where the system can."""
+    if not hasattr(os, "O_DIRECTORY"):  # Windows
+        return
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
