@@ -159,6 +159,8 @@ def decode_error(failure: Exception, data: Buffer | str, form: Form) -> DecodeEr
         return _shape_error(failure, _raw(data), form)
     if isinstance(failure, UnicodeEncodeError) and isinstance(data, str):
         return _utf8_error(data.encode("utf-8", "surrogatepass"), form)
+    if isinstance(failure, UnicodeDecodeError):  # msgspec before 0.23, for bytes that are no UTF-8
+        return _utf8_error(_raw(data), form)
     if isinstance(failure, BufferError):
         return DecodeError("Expected contiguous bytes, got a view with gaps")
     if isinstance(failure, msgspec.DecodeError):

@@ -537,6 +537,13 @@ def test_what_msgspec_may_say_one_day_is_not_shown():
         assert SECRET not in shown_by(error)
 
 
+def test_what_msgspec_before_0_23_says_of_bytes_that_are_no_utf_8():
+    form = errors.Form("JSON", msgspec.json.decode, msgspec.json.encode)
+    failure = UnicodeDecodeError("utf-8", SECRET.encode() + b"\xff", 13, 14, "invalid start byte")
+    error = errors.decode_error(failure, b'["a\xff"]', form)
+    assert (error.text, error.path, error.offset) == (NOT_UTF8, "$[0]", 3)
+
+
 # --- Text that is none ----------------------------------------------------------------------------
 
 LONE = "Expected Unicode text, got a lone surrogate"

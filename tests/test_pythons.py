@@ -1,8 +1,9 @@
-"""The data model, the codecs and the errors on every other CPython of this machine."""
+"""The core on every other CPython of this machine, and with the oldest msgspec allowed."""
 
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,14 @@ MINORS = [
     for minor in range(11, 16)
 ]
 PARTS = ["molo", "tests", "pyproject.toml", "README.md", "LICENSE"]
-CORE = ["test_message.py", "test_codecs.py", "test_errors.py", "test_json.py", "test_imports.py"]
+CORE = [
+    "test_message.py",
+    "test_codecs.py",
+    "test_errors.py",
+    "test_json.py",
+    "test_rust_molo.py",
+    "test_imports.py",
+]
 
 pytestmark = pytest.mark.heavy
 
@@ -45,16 +53,28 @@ def run(*arguments: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("minor", MINORS)
-def test_the_core_holds_on_every_cpython(minor, tmp_path):
-    interpreter = command(minor)
+def core_holds(work: Path, interpreter: str, *requirements: str) -> None:
+    """Install the package into a new environment, with these requirements, and test it there."""
     for part in PARTS:
         copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
-        copy(ROOT / part, tmp_path / part)
-    run(interpreter, "-m", "venv", ".venv", cwd=tmp_path)
-    python = tmp_path / ".venv" / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", ".[test]", cwd=tmp_path)
-    shutil.rmtree(tmp_path / "molo")  # so that the installed one is tested
+        copy(ROOT / part, work / part)
+    run(interpreter, "-m", "venv", ".venv", cwd=work)
+    python = work / ".venv" / "bin" / "python"
+    run(python, "-m", "pip", "install", "--quiet", ".[test]", *requirements, cwd=work)
+    shutil.rmtree(work / "molo")  # so that the installed one is tested
     tests = [f"tests/{name}" for name in CORE]
-    shown = run(python, "-m", "pytest", "-q", *tests, cwd=tmp_path)
+    shown = run(python, "-m", "pytest", "-q", *tests, cwd=work)
     assert " passed" in shown
+
+
+@pytest.mark.parametrize("minor", MINORS)
+def test_the_core_holds_on_every_cpython(minor, tmp_path):
+    core_holds(tmp_path, command(minor))
+
+
+def test_the_core_holds_with_the_oldest_msgspec_that_may_be_installed(tmp_path):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    [requirement] = project["dependencies"]
+    name, oldest = requirement.split(">=")
+    assert name == "msgspec"
+    core_holds(tmp_path, sys.executable, f"msgspec=={oldest}")
