@@ -21,7 +21,7 @@ from molo.dialects.gemini.forms import (
 )
 from molo.dialects.gemini.ids import Ids
 from molo.dialects.gemini.parts import DIALECT, SIGNATURES, read_part
-from molo.dialects.wire import Json, string, text
+from molo.dialects.wire import Json, expect_object, string, text
 from molo.errors import DecodeError
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
 
@@ -94,11 +94,12 @@ def read_instruction(key: str, instruction: Json) -> list[Message]:
     """
     if isinstance(instruction, str):
         return [_kept(System(instruction), Unit(instruction, {key: ""}))]
-    if not (isinstance(instruction, dict) and instruction.get("parts")):
-        raise DecodeError("Expected `object` with `parts`, got another value", path=f"$.{key}")
-    value, around, _ = _unit(instruction)
+    members = expect_object(instruction, f"$.{key}")
+    if not members.get("parts"):
+        raise DecodeError("Expected field `parts`, got an object without it", path=f"$.{key}")
+    value, around, _ = _unit(members)
     if not isinstance(value, list):
-        return [_kept(System(_text(instruction["parts"])), Unit(value, {key: around}))]
+        return [_kept(System(_text(members["parts"])), Unit(value, {key: around}))]
     first, *others = value
     return [
         _kept(System(_text(first)), Unit([first], {key: around})),
@@ -113,7 +114,7 @@ def read_system(members: Members) -> System:
 
 
 def _text(part: Json) -> str:
-    block = read_part(part)
+    block = None if part is None else read_part(part)
     return block.text if isinstance(block, Text) else ""
 
 
@@ -151,13 +152,17 @@ def _runs(parts: list[Json]) -> list[tuple[Members | None, list[Json]]]:
 
 
 def _user(run: list[Json]) -> User:
-    return User(tuple([read_part(part) for part in run]))
+    return User(tuple(_blocks(run)))
+
+
+def _blocks(parts: list[Json]) -> list[ContentBlock]:
+    return [read_part(part) for part in parts if part is not None]
 
 
 def _result(members: Members, ids: Ids) -> ToolResult:
     content, is_error = read_response(members.get("response"))
     parts = members.get("parts")
-    blocks = map(read_part, parts) if isinstance(parts, list) else ()
+    blocks = _blocks(parts) if isinstance(parts, list) else []
     return ToolResult(
         ids.result(string(members["name"]), _id(members)),
         content,
@@ -205,6 +210,8 @@ class _Reply:
 
     def take(self, at: int, part: Json, given: str | None) -> None:
         """Take a part; `given` is the text of its args, where that is known."""
+        if part is None:
+            return
         if isinstance(part, dict) and not SIGNATURES.isdisjoint(part):
             self.sealed = self.sealed or any(part.get(key) for key in SIGNATURES)
         call = call_in(part)

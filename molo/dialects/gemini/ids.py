@@ -15,8 +15,8 @@ def named(id: str) -> str | None:
     >>> named("weather_0"), named("call_ab12")
     ('weather', None)
     """
-    name, _, number = id.rpartition("_")
-    return name if name and _is_number(number) else None
+    name, line, number = id.rpartition("_")
+    return name if line and _is_number(number) else None
 
 
 def is_made_up(id: str, name: str) -> bool:

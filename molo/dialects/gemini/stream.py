@@ -142,7 +142,7 @@ class _Candidate:
             self._parts.append(_Part(part, [], args))
         elif last is not None and last.texts and last.value == piece.value:
             last.texts.extend(piece.texts)
-        elif piece.texts != [""]:
+        elif piece.texts != [""] or piece.value == {"thought": True}:
             self._parts.append(piece)
         else:
             self._is_silent = True

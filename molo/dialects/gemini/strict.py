@@ -180,13 +180,13 @@ def _user(parts: list[_Part], ids: Ids, join: Join | None, shell: Edit | None) -
 
 
 def _block(part: _Part) -> ContentBlock:
-    return _media(part) if part.text is UNSET else Text(part.text)
-
-
-def _media(part: _Part) -> ContentBlock:
+    if part.text is not UNSET:
+        return Text(part.text)
+    if part.functionCall is not UNSET:
+        raise _NotCanonicalError
     wire = msgspec.to_builtins(part)
     block = read_part(wire)
-    if write_part(block) != wire:  # a call, or Base64 of another spelling
+    if write_part(block) != wire:  # Base64 of another spelling
         raise _NotCanonicalError
     return block
 
@@ -264,6 +264,8 @@ def _call(part: _Part, call: _Call, ids: Ids) -> ToolCall:
     if is_odd or part.thought is not UNSET:
         raise _NotCanonicalError
     arguments = bytes(call.args).decode()
+    if arguments == "null":  # as good as none
+        raise _NotCanonicalError
     if "\\u" in arguments:
         parse(arguments)  # may raise: half a surrogate pair, which nobody has looked at yet
     return ToolCall(id, call.name, arguments)

@@ -126,11 +126,11 @@ class _Writer:
         return request
 
     def write(self, at: int, message: Message) -> None:
+        self._name_losses(at, message)
         if isinstance(message, ToolResult):
             message = self._move_blocks(at, message)
         else:
             self.end_step()
-        self._name_losses(at, message)
         base = Unit(canonical(message), shell(message))
         unit = self._restored(at, base, message.provider_data)
         if isinstance(message, ToolResult) and unit is base:
@@ -154,7 +154,7 @@ class _Writer:
 
     def _restored(self, at: int | None, base: Unit, data: ProviderData | None) -> Unit:
         unit, lost = restore(base, data, DIALECT)
-        if lost is None and isinstance(unit.value, list | dict | str):
+        if lost is None and _is_written(unit):
             return unit
         lost = lost or "stale"
         self._lose(lost, at, LOST[lost])
@@ -169,9 +169,7 @@ class _Writer:
         moved = [index for index, block in enumerate(held) if KINDS[type(block)] not in taken]
         for index in moved:
             part = write_part(held[index])
-            if part is None:
-                self._lose("block", at, _UNPLACED["block"], index)
-            else:
+            if part is not None:  # else it is named already
                 self._lose("moved", at, "Expected a result without this block, got one", index)
                 self._moved.append(part)
         if not moved:
@@ -183,12 +181,11 @@ class _Writer:
         """Give the name of the tool that a result is of: that of its call."""
         if self._names is None:
             self._names = {pair.result_at: pair.call.name for pair in pair_up(self._history).pairs}
-        name = self._names.get(at) or named(message.id)
-        if name is None:
-            self._lose(
-                "id", at, "Expected a result of a call, got one of none: its tool is unknown"
-            )
-        return name or message.id
+        name = self._names.get(at, named(message.id))
+        if name is not None:
+            return name
+        self._lose("id", at, "Expected a result of a call, got one of none: its tool is unknown")
+        return message.id
 
     # Contents
 
@@ -252,6 +249,11 @@ def _is_json(arguments: str) -> bool:
     except DecodeError:
         return False
     return True
+
+
+def _is_written(unit: Unit) -> bool:
+    """Tell whether a delta gave what a unit of this dialect can be."""
+    return isinstance(unit.value, list | dict | str) and isinstance(unit.shell, dict | None)
 
 
 def _signed(value: Json, signature: str) -> Json:
