@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import msgspec
 import pytest
 from sybil import Sybil
 from sybil.parsers.markdown import PythonCodeBlockParser
@@ -19,6 +20,9 @@ def test_every_python_block_runs_in_order() -> None:
     names = document.namespace
     assert names["frame"] == names["molo"].msgpack.encode(names["history"])
     assert "rust_molo" in names  # of the last block: all of them ran
+    [stored] = re.findall(r"```json\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
+    written = msgspec.json.format(stored.encode(), indent=-1)
+    assert written == names["molo"].json.encode(names["history"])
 
 
 @pytest.mark.parametrize("path", sorted(set(PATHS)))
