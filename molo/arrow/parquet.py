@@ -1,0 +1,81 @@
+"""Parquet files of conversations: written and read group by group, memory flat in their size.
+
+A file has the schema `CONVERSATIONS` and is compressed with Zstandard. It keeps Arrow's own types
+in its metadata, and any tool that reads Parquet reads it.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from molo.arrow.reading import from_batch
+from molo.arrow.schema import CONVERSATIONS
+from molo.arrow.writing import ROWS, to_batches
+from molo.errors import DecodeError
+from molo.ingest import Fault, Record, whole_file
+
+__all__ = ["read_parquet", "write_parquet"]
+
+GROUP = 64 * 2**20  # bytes in memory, about, of a row group; what a writer and a reader hold
+
+
+def write_parquet(items: Iterable[Record | Fault], path: str | Path) -> int:
+    """Write what `molo.ingest.read` gives to a file that is whole or stays as it was.
+
+    `-` is standard output. Gives the number of rows. Faults are rows too; leave them out of `items`
+    where only Records are wanted.
+
+    Raises:
+        EncodeError: as `to_batches`.
+        OSError: the file cannot be written.
+    """
+    rows = 0
+    with (
+        whole_file(path) as file,
+        pq.ParquetWriter(file, CONVERSATIONS, compression="zstd") as writer,
+    ):
+        for group in _groups(to_batches(items)):
+            writer.write_table(group)
+            rows += group.num_rows
+    return rows
+
+
+def read_parquet(path: str | Path) -> Iterator[Record | Fault]:
+    """Read what `write_parquet` was given, in its order.
+
+    Files that other tools made of such a file are read too; see `from_batches`.
+
+    Raises:
+        DecodeError: the file is no Parquet or damaged, or holds no conversations.
+        OSError: the file cannot be read.
+    """
+    for batch in _batches(path):
+        yield from from_batch(batch)
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    """Join batches into tables that are large enough for a row group."""
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        held.append(batch)
+        size += batch.nbytes
+        if size >= GROUP:
+            yield pa.Table.from_batches(held, CONVERSATIONS)
+            held, size = [], 0
+    if held:
+        yield pa.Table.from_batches(held, CONVERSATIONS)
+
+
+def _batches(path: str | Path) -> Iterator[pa.RecordBatch]:
+    with Path(path).open("rb") as file:
+        try:
+            with pq.ParquetFile(file) as parquet:
+                for group in range(parquet.num_row_groups):
+                    yield from parquet.iter_batches(ROWS, [group])
+            return
+        except pa.ArrowInvalid:
+            error = DecodeError("Expected a Parquet file, got damaged or other data")
+    raise error
