@@ -143,8 +143,8 @@ def _block(block: ContentBlock, f: _Map) -> ContentBlock:
 _LEVELS = 4  # of JSON within JSON within …
 
 _STRING = re.compile(r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"', re.DOTALL)
-_BETWEEN_QUOTES = re.compile(r'(?:[^"\\]++|\\.)++', re.DOTALL)
 _ESCAPE = re.compile(r'\\(?:u([0-9A-Fa-f]{4})|(["\\/bfnrt]))')
+_FROM_ESCAPE = re.compile(_ESCAPE.pattern + r'(?:[^"\\]++|\\.)*+', re.DOTALL)
 
 
 def _json(text: str, f: _Map) -> str:
@@ -168,15 +168,17 @@ def _is_json(text: str) -> bool:
 
 
 def _plain(text: str, f: _Map, levels: int = _LEVELS) -> str:
-    """Map a text, and then what escapes have hidden in it."""
+    """Map a text, and then each stretch between quotation marks in which escapes hide some."""
     text = f(text)
-    if not levels or "\\" not in text:
+    if not levels:
         return text
-
-    def revealed(piece: re.Match[str]) -> str:
-        return _string(piece[0], f, levels - 1) if _ESCAPE.search(piece[0]) else piece[0]
-
-    return _BETWEEN_QUOTES.sub(revealed, text)
+    parts: list[str] = []
+    done = 0
+    while stretch := _FROM_ESCAPE.search(text, done):
+        start = text.rfind('"', done, stretch.start()) + 1 or done
+        parts += text[done:start], _string(text[start : stretch.end()], f, levels - 1)
+        done = stretch.end()
+    return "".join(parts) + text[done:]
 
 
 def _string(body: str, f: _Map, levels: int = _LEVELS) -> str:
@@ -195,10 +197,16 @@ _UNSAFE = re.compile('["\\\\\x00-\x1f\ud800-\udfff]')
 def _unescaped(body: str) -> str:
     if "\\" not in body:
         return body
-    text = _ESCAPE.sub(_meaning, body)
+    try:
+        return _decode_string(f'"{body}"')
+    except DECODE_FAILURES:  # a raw line end, an unknown escape, half a pair, a cut
+        text = _ESCAPE.sub(_meaning, body)
     if _SURROGATE.search(text):  # a pair is two escapes
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
     return text
+
+
+_decode_string = msgspec.json.Decoder(str).decode
 
 
 def _meaning(escape: re.Match[str]) -> str:
