@@ -7,6 +7,7 @@ alike for it and for others, and is read alike.
 """
 
 import re
+from codecs import BOM_UTF8
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -43,7 +44,7 @@ def guess(head: bytes, layout: Layout | None = None) -> Guess:
     >>> guess(b'{"contents":[{"parts":[{"text":"Hi"}]}]}\\n')
     Guess(format='gemini', layout='lines', why='1 of 1 records: `contents`')
     """
-    head = head.removeprefix(b"\\xef\\xbb\\xbf")
+    head = head.removeprefix(BOM_UTF8)
     if is_msgpack(head):
         return _of_msgpack(head)
     layout = _layout(head, layout)
@@ -108,7 +109,8 @@ def _value(data: bytes) -> _Value:
 
 
 def _of_json(records: list[bytes], layout: Layout) -> Guess:
-    values = [value for value in map(_value, records) if value is not None]
+    records = [record for record in records if _value(record) is not None]
+    values = [_value(record) for record in records]
     marks = [mark for mark in map(_mark, values) if mark is not None]
     if marks:
         [(format, _)] = Counter(format for format, _ in marks).most_common(1)

@@ -48,12 +48,12 @@ def run(
     format: str = AUTO,
     limit: int = MAX_LINE,
     progress: Callable[[int], object] | None = None,
-) -> Generator[T]:
+) -> Generator[T, None, None]:
     """Run a job over a log, part by part, in so many processes; give its results in order.
 
-    One uncompressed regular file of lines is worked on in parts. Any other log, and all with one
-    worker, is one part, worked on in this process. `format` and `limit` are those of `read`.
-    `progress` is called with the number of bytes read so far, of `Log.size`.
+    One uncompressed regular file of lines is worked on in parts. Any other log, a small one, and
+    all with one worker, is one part, worked on in this process. `format` and `limit` are those of
+    `read`. `progress` is called with the number of bytes read so far, of `Log.size`.
 
     Results come as they are ready and in the order of the parts; no more than a few parts are
     worked on ahead. What a job raises, is raised here, in its place. When this generator is closed,
@@ -70,10 +70,10 @@ def run(
     with open_log(path) as log:
         found = log.guess()
         name = found.format if format == AUTO else format
-        if workers == 1 or log.size is None or not _has_parts(log, name, found.layout):
+        size = log.size or 0
+        if workers == 1 or size <= _SMALLEST_PART or not _has_parts(log, name, found.layout):
             yield job(_followed(log, log.read(name, limit=limit), progress))
             return
-        size = log.size
     step = max(_SMALLEST_PART, min(_LARGEST_PART, size // (workers * _PARTS)))
     parts = _parts(Path(path), step)
     for part, result in _in_order(_Task(str(path), name, limit, job), parts, workers):
@@ -150,7 +150,9 @@ class _Task(NamedTuple, Generic[T]):
     job: Job[T]
 
 
-def _in_order(task: _Task[T], parts: Iterator[_Part], workers: int) -> Generator[tuple[_Part, T]]:
+def _in_order(
+    task: _Task[T], parts: Iterator[_Part], workers: int
+) -> Generator[tuple[_Part, T], None, None]:
     """Do a task for each part; no more than two parts a worker are given out at a time."""
     waiting: deque[tuple[_Part, Future[T]]] = deque()
     try:
@@ -174,7 +176,7 @@ def _in_order(task: _Task[T], parts: Iterator[_Part], workers: int) -> Generator
 
 
 @contextmanager
-def _pool(workers: int) -> Generator[ProcessPoolExecutor]:
+def _pool(workers: int) -> Generator[ProcessPoolExecutor, None, None]:
     """Keep workers that end with the block, at once if it ends by an exception.
 
     They are started afresh on every system: a fork would copy the threads' locks of this process.

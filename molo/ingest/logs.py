@@ -6,7 +6,6 @@ stream that breaks off or is damaged gives what can be had of it, then a `Broken
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import chain
@@ -17,15 +16,14 @@ from typing import Self
 
 from molo.ingest.chunks import BrokenLogError, Chunks
 from molo.ingest.compression import COMPRESSIONS, Compression, compression_of
+from molo.ingest.files import STANDARD, standard_input
 from molo.ingest.formats import AUTO, FORMATS
 from molo.ingest.guessing import Guess, guess
 from molo.ingest.lines import MAX_LINE
 from molo.ingest.reading import read
 from molo.ingest.records import Fault, Layout, Record
 
-__all__ = ["STANDARD", "Log", "layout_of", "open_log"]
-
-STANDARD = "-"  # as a path: standard input or output
+__all__ = ["Log", "layout_of", "open_log"]
 
 _CHUNK = 2**16  # bytes; read at once
 
@@ -42,7 +40,7 @@ def open_log(path: str | Path) -> "Log":
     """
     name = str(path)
     if name == STANDARD:
-        return Log(name, partial(os.read, sys.stdin.fileno()))
+        return Log(name, partial(os.read, standard_input()))
     file = Path(name).open("rb", buffering=0)  # noqa: SIM115 - the Log closes it
     status = os.fstat(file.fileno())
     return Log(name, file.read, file.close, status.st_size if S_ISREG(status.st_mode) else None)

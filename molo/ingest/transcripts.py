@@ -13,9 +13,9 @@ from typing import NamedTuple
 from molo import json
 from molo.errors import DecodeError
 from molo.ingest.compression import compression_of
+from molo.ingest.files import force_directory
 from molo.ingest.logs import open_log
 from molo.ingest.records import Fault, Record
-from molo.ingest.writing import force_directory
 from molo.message import Message, require_messages
 
 __all__ = ["Loaded", "append", "load"]
@@ -58,7 +58,7 @@ def append(path: str | Path, messages: Sequence[Message], *, fsync: bool = False
         if fsync:
             os.fsync(file.fileno())
     if fsync and not size:
-        force_directory(Path(path).resolve().parent)
+        force_directory(os.path.dirname(os.path.realpath(path)))
 
 
 def load(path: str | Path) -> Loaded:

@@ -1,11 +1,8 @@
 """Logs written: lines, frames or a document, compressed by suffix, whole or not at all."""
 
-import os
-import sys
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO
 
 from molo.dialects.loss import Loss
@@ -13,13 +10,14 @@ from molo.errors import EncodeError
 from molo.framing import encode_frame
 from molo.history.rules import Rules
 from molo.ingest.compression import Output, compression_of
+from molo.ingest.files import whole_file
 from molo.ingest.formats import FORMATS
 from molo.ingest.forms import FORMS
 from molo.ingest.lines import MAX_LINE
-from molo.ingest.logs import STANDARD, layout_of
+from molo.ingest.logs import layout_of
 from molo.ingest.records import Layout, Record
 
-__all__ = ["compressed", "encode", "format_of", "losses_of", "whole_file", "write"]
+__all__ = ["compressed", "encode", "format_of", "losses_of", "write"]
 
 
 def write(
@@ -118,7 +116,7 @@ def _layout(name: str, format: str) -> Layout:
 
 
 @contextmanager
-def compressed(file: IO[bytes], name: str) -> Generator[Output]:
+def compressed(file: IO[bytes], name: str) -> Generator[Output, None, None]:
     """Compress into a file what is written, as its name says; the file stays open.
 
     Raises:
@@ -130,56 +128,3 @@ def compressed(file: IO[bytes], name: str) -> Generator[Output]:
     else:
         with compression.open(file) as output:
             yield output
-
-
-@contextmanager
-def whole_file(path: str | Path) -> Generator[IO[bytes]]:
-    """Open a file that appears under its name only when all of it is on disk.
-
-    It is written beside its place, forced to disk and renamed: whatever happens in between, the old
-    file is there or the whole new one. A link stays a link, and permissions are kept. `-` is
-    standard output; it, devices and pipes are written as they are.
-
-    Raises:
-        OSError: the file cannot be written.
-    """
-    if str(path) == STANDARD:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
-        return
-    target = Path(path).resolve()
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            yield file
-        return
-    with NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.chmod(file.name, _mode(target))
-            os.replace(file.name, target)
-        except BaseException:
-            os.unlink(file.name)
-            raise
-    force_directory(target.parent)
-
-
-def _mode(path: Path) -> int:
-    """Give the permissions of the file that is replaced, or those that a new file gets."""
-    if path.exists():
-        return path.stat().st_mode & 0o7777
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
-
-
-def force_directory(path: Path) -> None:
-    """Force the names of a directory to disk, where the system can."""
-    if not hasattr(os, "O_DIRECTORY"):  # Windows
-        return
-    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
