@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from molo.dialects.delta import Edit, Join, known
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
-from molo.dialects.gemini.ids import Ids, is_made_up
+from molo.dialects.gemini.ids import Ids, is_made_up, named
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
 from molo.dialects.wire import Json, Number, parse
 from molo.errors import DECODE_FAILURES, Buffer
@@ -202,7 +202,8 @@ def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) ->
     name, response, given = result.name, result.response, result.id or None
     content, is_error = _read_response(response)
     id = ids.result(name, given)
-    if given not in (None, id) or is_made_up(id, name) is not (result.id is UNSET):
+    is_usual = is_made_up(id, name) if result.id is UNSET else given == id and named(id) != name
+    if not is_usual:
         raise _NotCanonicalError
     if given is None and join is None and shell is None:
         return ToolResult(id, content, is_error=is_error)
