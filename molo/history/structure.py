@@ -4,6 +4,8 @@ A **turn** is a User message and all after it until the next User. A **step** is
 Assistant messages (one, as it should be) and the block of ToolResults right behind it. The
 functions read any history, however broken, raise nothing and change nothing; all take time linear
 in the number of messages and calls.
+
+They compare exact types: a failing isinstance against a msgspec type takes six times as long.
 """
 
 from collections import deque
@@ -70,7 +72,7 @@ def turns(history: Sequence[Message]) -> tuple[Turn, ...]:
     >>> turns([system("Be brief."), user("Hi"), assistant("Hello"), user("Bye")])
     (Turn(start=1, stop=3), Turn(start=3, stop=4))
     """
-    starts = [at for at, message in enumerate(history) if isinstance(message, User)]
+    starts = [at for at, kind in enumerate(map(type, history)) if kind is User]
     return tuple(map(Turn, starts, [*starts[1:], len(history)]))
 
 
@@ -83,16 +85,16 @@ def steps(history: Sequence[Message]) -> tuple[Step, ...]:
     """
     found: list[Step] = []
     start = None
-    previous: Message | None = None
-    for at, message in enumerate(history):
-        begins = isinstance(message, Assistant) and not isinstance(previous, Assistant)
-        ends = begins or not isinstance(message, Assistant | ToolResult)
+    previous: type[Message] | None = None
+    for at, kind in enumerate(map(type, history)):
+        begins = kind is Assistant and previous is not Assistant
+        ends = begins or (kind is not Assistant and kind is not ToolResult)
         if ends and start is not None:
             found.append(Step(start, at))
             start = None
         if begins:
             start = at
-        previous = message
+        previous = kind
     if start is not None:
         found.append(Step(start, len(history)))
     return tuple(found)
@@ -125,7 +127,7 @@ def pair(history: Sequence[Message]) -> Pairing:
     earlier: dict[str, list[deque[int]]] = {}
     in_run = False
     for at, message in enumerate(history):
-        if isinstance(message, ToolResult):
+        if type(message) is ToolResult:
             in_run = False
             same_id = waiting.get(message.id)
             if same_id:
@@ -137,7 +139,7 @@ def pair(history: Sequence[Message]) -> Pairing:
                 misplaced.append(at)
             else:
                 orphaned.append(at)
-        elif isinstance(message, Assistant):
+        elif type(message) is Assistant:
             if not in_run:
                 waiting = _leave_step(waiting, earlier)
                 in_run = True
