@@ -71,6 +71,18 @@ def test_equal_values_have_no_difference(value):
         ({"a": '{"b": 1}'}, {"a": {"b": 1}}, {"a": [{"$": ["a"], "json": True}]}),
         ({"a": LONG}, {"a": f"<{LONG}>"}, {"a": [{"$": ["a"], "around": ["<", ">"]}]}),
         ({}, {"a": {"$": [0]}}, {"a": [{"$": {"$": [0]}}]}),
+        # The alphabet of Base64 for URLs
+        ({"a": "+/AB" * 4}, {"a": "-_AB" * 4}, {"a": [{"$": ["a"], "urlsafe": True}]}),
+        ({"a": "+/AB" * 4}, {"a": "-_AC" * 4}, {"a": ["-_AC" * 4]}),
+        # An object under a key of another name, also edited, unless that says more
+        ({"a": {"x": OTHER, "y": 1}}, {"b": {"x": OTHER, "y": 1}}, {"b": [{"$": ["a"]}], "a": []}),
+        (
+            {"a": {"x": [10, 20, 30, 40, 50, 60, 70], "y": 1}},
+            {"b": {"x": [10, 20, 30, 40, 50, 60, 70]}},
+            {"b": [{"$": ["a"], "edit": {"y": []}}], "a": []},
+        ),
+        ({"a": {"x": 1}}, {"b": {"z": 2}}, {"b": [{"z": 2}], "a": []}),
+        ({"a": {"x": 1}}, {"a": {"x": 1}, "b": {"x": 1}}, {"b": [{"x": 1}]}),
     ],
 )
 def test_edits_say_no_more_than_they_must(base, wire, edit):
@@ -179,6 +191,8 @@ def test_a_message_that_json_cannot_hold_has_a_stale_delta():
         '{"unit":{"a":[{"$":["b"]}]}}',
         '{"unit":{"a":[{"$":["list",7]}]}}',
         '{"unit":{"a":[{"$":["list"]}]}}',
+        '{"unit":{"a":[{"$":["list"],"urlsafe":true}]}}',
+        '{"unit":{"a":[{"$":[],"edit":5}]}}',
         '{"unit":{"a":[{"$":["a"],"cut":[1]}]}}',
         '{"unit":{"a":[{"$":["a"],"cut":["1","2"]}]}}',
         '{"unit":{"a":[{"$":["a"],"json":true}]}}',
