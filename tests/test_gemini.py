@@ -895,6 +895,7 @@ def test_how_messages_stand_together_comes_back(body, history):
             [model(call(id="a"), call(id="b")), user(respond({}, id="b"), respond({}, id="a"))],
             [("a", 2), ("b", 1)],
         ),
+        ([model(call(id="c1")), user(respond({}, id=""))], [("c1", 1)]),
         ([model(call("f")), user(respond({}, "g"))], [("f_0", None)]),
     ],
 )
@@ -1241,6 +1242,23 @@ def test_what_is_nested_too_deeply_is_refused():
             gemini.from_response(f'{{"candidates":[{{"content":{{"parts":[{part}]}}}}]}}')
     with pytest.raises(DecodeError):
         gemini.from_request([user(say("a", odd=nested(5_000)))])
+
+
+def test_what_is_nested_too_deeply_for_a_delta_is_refused():
+    deep = '{"odd":' * 600 + "1" + "}" * 600
+    part = f'{{"text":"a","odd":{deep}}}'
+    with pytest.raises(DecodeError, match=r"nested less deeply - at `\$\.contents\[0\]`"):
+        gemini.from_request(conversation(part))
+    chunk = f'{{"candidates":[{{"content":{{"parts":[{part}]}}}}]}}'
+    with pytest.raises(DecodeError, match="nested less deeply"):
+        gemini.from_response(chunk)
+    accumulator = gemini.Accumulator()
+    accumulator.feed(chunk)
+    with pytest.raises(BrokenStreamError, match="nested less deeply"):
+        accumulator.reply()
+    with pytest.raises(BrokenStreamError) as caught:
+        accumulator.feed({"error": {}})
+    assert caught.value.reply is None
 
 
 @pytest.mark.parametrize("request_", [5, None, 1.5])
