@@ -334,6 +334,11 @@ CEREBRAS = Rules(vendor="cerebras", dialect="openai_chat", reads_sealed=False)
 """Cerebras. It takes reasoning under one key only, which is the dialect's business:
 https://github.com/pydantic/pydantic-ai, `providers/cerebras.py`."""
 
-OPENROUTER = Rules(vendor="openrouter", dialect="openai_chat")
+OPENROUTER = Rules(
+    vendor="openrouter",
+    dialect="openai_chat",
+    # It routes to vendors with the error of OPENAI_CHAT.
+    split_replies=False,
+)
 """OpenRouter. What it takes depends on where it routes to. Recorded: ids of over 40 characters,
 empty replies, images in results."""

@@ -26,7 +26,7 @@ import re
 from collections.abc import Iterable
 
 from molo.dialects.gemini.ids import is_made_up, named
-from molo.dialects.gemini.parts import write_part
+from molo.dialects.gemini.parts import write_parts
 from molo.dialects.wire import Json, encoded, parse, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import Assistant, Message, System, Text, ToolCall, ToolResult, User
@@ -67,7 +67,7 @@ def canonical(message: Message) -> list[Json]:
         case Assistant():
             return canonical_reply(message, map(_args, message.tool_calls))
         case User():
-            return _placed(map(write_part, message.content))
+            return write_parts(message.content)
         case System():
             return [{"text": message.content}]
 
@@ -79,13 +79,9 @@ def canonical_reply(message: Assistant, args: Iterable[Json]) -> list[Json]:
         written.append({"text": message.reasoning, "thought": True})
     if message.content:
         written.append({"text": message.content})
-    written += _placed(map(write_part, message.attachments))
+    written += write_parts(message.attachments)
     written += map(_call, message.tool_calls, args)
     return written or [{"text": ""}]
-
-
-def _placed(written: Iterable[Json]) -> list[Json]:
-    return [item for item in written if item is not None]
 
 
 # --- Calls ----------------------------------------------------------------------------------------
@@ -134,7 +130,7 @@ def _result(message: ToolResult, call: dict[str, Json]) -> Json:
     if message.attachments:
         # Text has no place here: https://ai.google.dev/api/caching#FunctionResponsePart
         held = [block for block in message.attachments if not isinstance(block, Text)]
-        if parts := _placed(map(write_part, held)):
+        if parts := write_parts(held):
             written["parts"] = parts
     return {"functionResponse": written}
 

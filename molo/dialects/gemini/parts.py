@@ -16,6 +16,7 @@ https://ai.google.dev/api/caching#Part, read 2026-11
 """
 
 import base64
+from collections.abc import Iterable
 from typing import TypeAlias
 
 from molo.dialects import data_url
@@ -24,7 +25,7 @@ from molo.dialects.wire import Json, parse, text
 from molo.errors import DecodeError
 from molo.message import Audio, ContentBlock, File, Image, Text, Wire
 
-__all__ = ["DIALECT", "SIGNATURES", "read_part", "unplaced", "write_part"]
+__all__ = ["DIALECT", "SIGNATURES", "read_part", "unplaced", "write_part", "write_parts"]
 
 DIALECT = "gemini"
 
@@ -43,6 +44,11 @@ def write_part(block: ContentBlock) -> Json:
             return _verbatim(block)
         case Image() | Audio() | File():
             return _media(block)
+
+
+def write_parts(blocks: Iterable[ContentBlock]) -> list[Json]:
+    """Write the blocks that have a place as parts."""
+    return [part for part in map(write_part, blocks) if part is not None]
 
 
 def _verbatim(block: Wire) -> Json:

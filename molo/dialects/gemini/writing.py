@@ -14,17 +14,16 @@ behind the last result of their step.
 import base64
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
+from molo.dialects.blocks import part_result
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.gemini.forms import canonical, parse_arguments, shell, write_result
 from molo.dialects.gemini.ids import named
-from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_part
+from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_parts
 from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.wire import Json, encoded, plain
 from molo.errors import DecodeError
 from molo.history import pair as pair_up
-from molo.history.contents import KINDS, blocks
+from molo.history.contents import blocks
 from molo.history.rules import GEMINI, BlockKind, Rules
 from molo.message import (
     Assistant,
@@ -111,7 +110,7 @@ class _Writer:
         self._contents: list[Json] = []
         self._open: list[Json] | None = None  # the parts of a user's content that may grow
         self._after_result = False
-        self._moved: list[Json] = []  # parts that follow the results of this step
+        self._following: list[Json] = []  # parts that follow the results of this step
         self._names: dict[int | None, str] | None = None  # of the tools, by the index of the result
 
     def open_envelope(self, data: ProviderData | None) -> None:
@@ -128,7 +127,7 @@ class _Writer:
     def write(self, at: int, message: Message) -> None:
         self._name_losses(at, message)
         if isinstance(message, ToolResult):
-            message = self._move_blocks(at, message)
+            message = self._result(at, message)
         else:
             self.end_step()
         base = Unit(canonical(message), shell(message))
@@ -145,9 +144,9 @@ class _Writer:
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._moved:
-            self._add(Unit(self._moved, _USER), grows=True)
-            self._moved = []
+        if self._following:
+            self._add(Unit(self._following, _USER), grows=True)
+            self._following = []
 
     def _lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
@@ -162,20 +161,13 @@ class _Writer:
 
     # Results
 
-    def _move_blocks(self, at: int, message: ToolResult) -> ToolResult:
-        """Take what may not stand in a result out of it, to follow the results of its step."""
-        held = message.attachments
-        taken = _HELD.intersection(self._rules.result_blocks)
-        moved = [index for index, block in enumerate(held) if KINDS[type(block)] not in taken]
-        for index in moved:
-            part = write_part(held[index])
-            if part is not None:  # else it is named already
-                self._lose("moved", at, "Expected a result without this block, got one", index)
-                self._moved.append(part)
-        if not moved:
-            return message
-        kept = [block for index, block in enumerate(held) if index not in moved]
-        return replace(message, attachments=tuple(kept), provider_data=None)
+    def _result(self, at: int, message: ToolResult) -> ToolResult:
+        """Take the attachments out of a result that the vendor does not take there."""
+        held, sent = _HELD.intersection(self._rules.result_blocks), self._rules.user_blocks
+        parted = part_result(at, message, held=held, sent=sent, parts=write_parts)
+        self._following += parted.following
+        self.losses += parted.losses
+        return parted.result
 
     def _name(self, at: int, message: ToolResult) -> str:
         """Give the name of the tool that a result is of: that of its call."""

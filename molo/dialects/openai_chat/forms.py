@@ -15,9 +15,10 @@ attachments, its content is an array: the text, unless it is empty, and their pa
 https://platform.openai.com/docs/api-reference/chat/create, read 2026-11
 """
 
-from molo.dialects import data_url
+from collections.abc import Sequence
+
+from molo.dialects.blocks import is_verbatim, url_of
 from molo.dialects.wire import Json, parse
-from molo.errors import DecodeError
 from molo.message import (
     Assistant,
     Audio,
@@ -33,7 +34,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "has_place", "objects", "part"]
+__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "has_place", "objects", "part", "parts"]
 
 DIALECT = "openai_chat"
 
@@ -67,7 +68,7 @@ def canonical(message: Message) -> dict[str, Json]:
 def _user_content(blocks: tuple[ContentBlock, ...]) -> Json:
     if len(blocks) == 1 and isinstance(blocks[0], Text):
         return blocks[0].text
-    return _parts(blocks)
+    return parts(blocks)
 
 
 def _assistant(message: Assistant) -> dict[str, Json]:
@@ -90,22 +91,17 @@ def _call(call: ToolCall) -> Json:
 def _content(text: str, attachments: tuple[ContentBlock, ...]) -> Json:
     if not attachments:
         return text
-    return _parts((Text(text), *attachments) if text else attachments)
+    return parts((Text(text), *attachments) if text else attachments)
 
 
-def _parts(blocks: tuple[ContentBlock, ...]) -> Json:
+def parts(blocks: Sequence[ContentBlock]) -> list[Json]:
+    """Write the blocks that have a place in this dialect as content parts."""
     return [part(block) for block in blocks if has_place(block)]
 
 
 def has_place(block: ContentBlock) -> bool:
     """Tell whether this dialect can write a block: all but another's, and damaged ones."""
-    if not isinstance(block, Wire):
-        return True
-    try:
-        parse(block.data)
-    except DecodeError:
-        return False
-    return block.dialect == DIALECT
+    return not isinstance(block, Wire) or is_verbatim(block, DIALECT)
 
 
 def part(block: ContentBlock) -> Json:
@@ -114,20 +110,14 @@ def part(block: ContentBlock) -> Json:
         case Text(text=text):
             return {"type": "text", "text": text}
         case Image():
-            return {"type": "image_url", "image_url": {"url": _url(block)}}
+            return {"type": "image_url", "image_url": {"url": url_of(block)}}
         case Audio():
-            return {"type": "input_audio", "input_audio": _audio(_url(block), block.mime_type)}
+            return {"type": "input_audio", "input_audio": _audio(url_of(block), block.mime_type)}
         case File(name=name):
             named: dict[str, Json] = {"filename": name} if name else {}
-            return {"type": "file", "file": {"file_data": _url(block), **named}}
+            return {"type": "file", "file": {"file_data": url_of(block), **named}}
         case Wire(data=data):
             return parse(data)
-
-
-def _url(block: Image | Audio | File) -> str:
-    if block.data is not None:
-        return data_url.join(block.mime_type, block.data)
-    return block.url or ""
 
 
 def _audio(url: str, mime_type: str) -> Json:

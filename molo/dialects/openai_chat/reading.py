@@ -29,7 +29,8 @@ from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
 from molo.dialects.openai_chat.strict import read_builtins, read_json
 from molo.dialects.wire import Json, expect_array, expect_object, expect_text, parse, spelled, text
-from molo.errors import Buffer, DecodeError, EncodeError
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import Buffer
 from molo.message import (
     Assistant,
     Audio,
@@ -296,7 +297,7 @@ def _block(part: Json) -> ContentBlock:
 
 
 def _audio(data: str, subtype: str) -> Audio:
-    if data.startswith(("data:", "http:", "https:")):
+    if ":" in data:  # a URL, of any kind; Base64 has no colon
         return Audio(url=data, mime_type=f"audio/{subtype}")
     return Audio(url=f"data:audio/{subtype};base64,{data}")
 

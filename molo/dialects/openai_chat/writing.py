@@ -7,21 +7,26 @@ their step, where the Rules take them from users.
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
+from molo.dialects.blocks import has_untold_type, part_result
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written
-from molo.dialects.openai_chat.forms import DIALECT, SEALED, canonical, has_place, objects, part
+from molo.dialects.openai_chat.forms import (
+    DIALECT,
+    SEALED,
+    canonical,
+    has_place,
+    objects,
+    part,
+    parts,
+)
 from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
 from molo.dialects.wire import Json, encoded, plain
 from molo.errors import EncodeError
-from molo.history.contents import KINDS, blocks
+from molo.history.contents import blocks
 from molo.history.rules import COMMON, Rules
 from molo.message import (
     Assistant,
-    ContentBlock,
-    File,
-    Image,
+    Audio,
     Message,
     ProviderData,
     System,
@@ -98,17 +103,17 @@ class _Writer:
         self.spelled = False  # whether numbers may be in it that keep their spelling
         self._rules = rules
         self._spelling = spelling
-        self._moved: list[Json] = []  # parts that follow the results of this step
+        self._following: list[Json] = []  # parts that follow the results of this step
 
     def lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
 
     def write(self, at: int, message: Message) -> None:
+        self._name_losses(at, message)
         if isinstance(message, ToolResult):
             message = self._result(at, message)
         else:
             self.end_step()
-        self._name_losses(at, message)
         written = self._restored(at, message)
         if self._spelling is not RECORDED:
             self._respell(at, message, written)
@@ -116,9 +121,9 @@ class _Writer:
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._moved:
-            self.messages.append({"role": "user", "content": self._moved})
-            self._moved = []
+        if self._following:
+            self.messages.append({"role": "user", "content": self._following})
+            self._following = []
 
     def plain_messages(self) -> list[Json]:
         """Give the messages as builtins alone."""
@@ -146,21 +151,11 @@ class _Writer:
         """Take the attachments out of a result that the vendor does not take there."""
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
-        taken = self._rules.result_blocks
-        if all(KINDS[type(block)] in taken for block in message.attachments):
-            return message
-        for index, block in enumerate(message.attachments):
-            if KINDS[type(block)] not in taken:
-                self._move(at, index, block)
-        kept = [block for block in message.attachments if KINDS[type(block)] in taken]
-        return replace(message, attachments=tuple(kept))
-
-    def _move(self, at: int, index: int, block: ContentBlock) -> None:
-        if KINDS[type(block)] in self._rules.user_blocks and has_place(block):
-            self.lose("moved", at, "Expected text in a result, got a block that follows it", index)
-            self._moved.append(part(block))
-        else:
-            self.lose("block", at, "Expected text in a result, got another block", index)
+        held, sent = self._rules.result_blocks, self._rules.user_blocks
+        parted = part_result(at, message, held=held, sent=sent, parts=parts)
+        self._following += parted.following
+        self.losses += parted.losses
+        return parted.result
 
     def _name_losses(self, at: int, message: Message) -> None:
         for index, block in enumerate(blocks(message)):
@@ -168,7 +163,7 @@ class _Writer:
                 self.spelled = True
                 if not has_place(block):
                     self.lose("block", at, "Expected a block of this dialect, got another", index)
-            elif isinstance(block, Image | File) and block.url is not None and block.mime_type:
+            elif has_untold_type(block) and not isinstance(block, Audio):
                 self.lose("media_type", at, "Expected a URL alone, got one with its type", index)
 
     # What the vendor spells in another way than the message came, or than the canonical form.
@@ -225,11 +220,11 @@ class _Writer:
 def _think(message: Assistant, written: dict[str, Json]) -> None:
     """Put the reasoning into the content, in front, unless it stands there already."""
     content = written.get("content")
-    parts = content if isinstance(content, list) else _text_parts(content)
-    if message.reasoning and not any(map(_is_thinking, parts)):
+    said = content if isinstance(content, list) else _text_parts(content)
+    if message.reasoning and not any(map(_is_thinking, said)):
         words: Json = [part(Text(message.reasoning))]
         thinking: Json = {"type": "thinking", "thinking": words}
-        written["content"] = [thinking, *parts]
+        written["content"] = [thinking, *said]
 
 
 def _text_parts(content: Json) -> list[Json]:

@@ -49,6 +49,7 @@ __all__ = [
     "is_sent",
     "made",
     "part",
+    "parts",
     "with_delta",
 ]
 
@@ -86,16 +87,17 @@ def with_delta(
 def _user_content(blocks: tuple[ContentBlock, ...]) -> Json:
     if len(blocks) == 1 and isinstance(blocks[0], Text):
         return blocks[0].text
-    return _parts(blocks)
+    return parts(blocks)
 
 
 def _output(text: str, attachments: tuple[ContentBlock, ...]) -> Json:
     if not attachments:
         return text
-    return _parts((Text(text), *attachments) if text else attachments)
+    return parts((Text(text), *attachments) if text else attachments)
 
 
-def _parts(blocks: tuple[ContentBlock, ...]) -> Json:
+def parts(blocks: Sequence[ContentBlock]) -> list[Json]:
+    """Write the blocks that have a place in this dialect as content parts."""
     return [part(block) for block in blocks if has_place(block)]
 
 

@@ -7,9 +7,7 @@ step, where the Rules take them from users.
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
-from molo.dialects.blocks import refused
+from molo.dialects.blocks import has_untold_type, part_result
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.openai_responses.envelope import join, parts_of
@@ -20,7 +18,7 @@ from molo.dialects.openai_responses.forms import (
     is_inline,
     is_sent,
     made,
-    part,
+    parts,
 )
 from molo.dialects.openai_responses.items import is_reference, is_sealed_elsewhere, without_id
 from molo.dialects.openai_responses.spelling import RECORDED, Spelling
@@ -30,9 +28,7 @@ from molo.history.contents import blocks
 from molo.history.rules import OPENAI_RESPONSES, Rules
 from molo.message import (
     Assistant,
-    ContentBlock,
     File,
-    Image,
     Message,
     ProviderData,
     Text,
@@ -108,27 +104,29 @@ class _Writer:
         self.losses: list[Loss] = []
         self._rules = rules
         self._spelling = spelling
-        self._moved: list[Json] = []  # parts that follow the results of this step
+        self._following: list[Json] = []  # parts that follow the results of this step
 
     def lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
 
     def write(self, at: int, message: Message) -> None:
+        self._name_placeless(at, message)
+        given = message
         if isinstance(message, ToolResult):
             message = self._result(at, message)
         else:
             self.end_step()
-        self._name_placeless(at, message)
         items = self._recorded(at, message)
         if items is None:
-            items = self._canonical(at, message)
+            self._name_simplified(at, given)
+            items = [item for item in canonical(message) if is_sent(item)]
         self.items += items if self._spelling.stored else self._stateless(at, items)
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._moved:
-            self.items.append({"role": "user", "content": self._moved})
-            self._moved = []
+        if self._following:
+            self.items.append({"role": "user", "content": self._following})
+            self._following = []
 
     def _recorded(self, at: int, message: Message) -> list[Json] | None:
         """Give the items as they were on the wire; None where that is not known."""
@@ -146,10 +144,6 @@ class _Writer:
                 self.lose(lost, at, LOST[lost])
                 return None
 
-    def _canonical(self, at: int, message: Message) -> list[Json]:
-        self._name_simplified(at, message)
-        return [item for item in canonical(message) if is_sent(item)]
-
     def _instructed(self, at: int, said: Json) -> list[Json]:
         if self.items:
             self.lose("moved", at, "Expected the instructions in front, got them behind a message")
@@ -160,20 +154,11 @@ class _Writer:
         """Take the attachments out of a result that the vendor does not take there."""
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
-        moved = refused(message.attachments, self._rules.result_blocks)
-        if not moved:
-            return message
-        kept = [block for index, block in enumerate(message.attachments) if index not in moved]
-        for index in moved:
-            self._move(at, index, message.attachments[index])
-        return replace(message, attachments=tuple(kept))
-
-    def _move(self, at: int, index: int, block: ContentBlock) -> None:
-        if has_place(block) and not refused((block,), self._rules.user_blocks):
-            self.lose("moved", at, "Expected text in a result, got a block that follows it", index)
-            self._moved.append(part(block))
-        else:
-            self.lose("block", at, "Expected text in a result, got another block", index)
+        held, sent = self._rules.result_blocks, self._rules.user_blocks
+        parted = part_result(at, message, held=held, sent=sent, parts=parts)
+        self._following += parted.following
+        self.losses += parted.losses
+        return parted.result
 
     def _name_placeless(self, at: int, message: Message) -> None:
         """Name the blocks that no delta brings back, for none was ever read from this dialect."""
@@ -187,7 +172,7 @@ class _Writer:
             self._name_unsent(at, message)
             return
         for index, block in enumerate(blocks(message)):
-            if isinstance(block, Image | File) and block.url is not None and block.mime_type:
+            if has_untold_type(block) and has_place(block):
                 self.lose("media_type", at, "Expected a URL alone, got one with its type", index)
             if isinstance(block, File) and block.name and not is_inline(block):
                 self.lose("name", at, "Expected a URL alone, got one with a file name", index)

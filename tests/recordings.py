@@ -1,0 +1,60 @@
+"""The recorded conversations that lie next to the repository, as requests and as histories.
+
+They are data of third parties and no part of the project; tests skip where they are absent.
+"""
+
+import json
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from molo.dialects import anthropic, gemini, openai_chat, openai_responses
+
+CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
+needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recordings are not here")
+
+DIALECTS = {
+    "openai_chat": openai_chat,
+    "openai_responses": openai_responses,
+    "anthropic": anthropic,
+    "gemini": gemini,
+}
+
+# The keys of a request that hold its conversation; the last one is there in every request.
+CONVERSATION = {
+    "openai_chat": ("messages",),
+    "openai_responses": ("instructions", "input"),
+    "anthropic": ("system", "messages"),
+    "gemini": ("systemInstruction", "contents"),
+}
+
+NO_CONVERSATION = {"77531046-0"}  # `"messages": ["Invalid content"]`, which was refused
+
+
+@cache
+def records(dialect):
+    """List the recordings of a dialect that have a request with a conversation."""
+    if not CORPUS.is_dir():
+        return []
+    lines = (CORPUS / f"{dialect}.jsonl").read_bytes().splitlines()
+    found = map(json.loads, lines)
+    return [
+        record
+        for record in found
+        if CONVERSATION[dialect][-1] in record and record["id"] not in NO_CONVERSATION
+    ]
+
+
+def body(dialect, record):
+    """Give the conversation of a recorded request."""
+    return {key: record[key] for key in CONVERSATION[dialect] if key in record}
+
+
+@cache
+def histories(dialect):
+    """Give the history of each recorded request, by the id of the recording."""
+    read = DIALECTS[dialect].from_request
+    return {
+        record["id"]: read(json.dumps(body(dialect, record))).history for record in records(dialect)
+    }
