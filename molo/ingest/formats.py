@@ -16,10 +16,10 @@ from msgspec import Struct
 
 from molo import msgpack
 from molo.dialects import rust_molo
-from molo.errors import (
+from molo.errors import EncodeError
+from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
-    EncodeError,
     Form,
     decode_error,
     encode_error,

@@ -13,8 +13,8 @@ import msgspec
 from molo import json
 from molo.dialects import anthropic, gemini, openai_chat, openai_responses, rust_molo
 from molo.dialects.loss import Loss, Read, Reply, Written
-from molo.errors import DECODE_FAILURES, decode_error
-from molo.errors import Form as WireForm
+from molo.errors.translation import DECODE_FAILURES, decode_error
+from molo.errors.translation import Form as WireForm
 from molo.history.rules import Rules
 from molo.message import Message, ProviderData
 

@@ -8,7 +8,8 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator
 from itertools import count, repeat
 
-from molo.errors import DECODE_FAILURES, DecodeError
+from molo.errors import DecodeError
+from molo.errors.translation import DECODE_FAILURES
 from molo.ingest.chunks import Chunks, Place
 from molo.ingest.formats import Format, Quick
 from molo.ingest.lines import Run, Stretch, cut_lines

@@ -27,8 +27,9 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from molo.dialects.loss import Read
-from molo.dialects.wire import parse
-from molo.errors import DecodeError, alternatives
+from molo.dialects.wire import parse, spelled
+from molo.errors import DecodeError
+from molo.errors.translation import alternatives
 from molo.history.rules import Rules
 from molo.ingest.forms import Answers, Form, Members, Path, encode, members_of
 from molo.ingest.records import Origin, Record
@@ -117,17 +118,10 @@ def _read_body(data: bytes, body: Members, form: Form, within: str | None) -> Re
         return form.read(part)
     except DecodeError as failure:
         error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
-        if failure.offset is not None:  # bytes of the part that are no text
-            error = _text_error(data) or error
+        is_text = failure.offset is None
+    if not is_text:
+        parse(data)  # its error has the place in the whole
     raise error
-
-
-def _text_error(data: bytes) -> DecodeError | None:
-    try:
-        parse(data)
-    except DecodeError as error:
-        return error
-    return None
 
 
 def _take_answer(members: Members, answers: Answers | None) -> tuple[str, Message] | None:
@@ -190,11 +184,14 @@ def _with_rest(data: bytes, members: Members, content: Content, form: Form) -> C
         del members[OURS]
         members |= ours.rest
         origin = ours.origin
+    written = encode(members)
     try:
-        return content._replace(rest=encode(members).decode(), origin=origin)
+        rest = written.decode()
     except UnicodeDecodeError:
-        error = _text_error(data) or DecodeError("Expected UTF-8 text, got other bytes", offset=0)
-    raise error
+        rest = ""
+    if not rest:
+        parse(data)  # its error says where the text is no UTF-8
+    return content._replace(rest=rest, origin=origin)
 
 
 def _ours(value: Raw | None) -> _Ours | None:
@@ -246,12 +243,9 @@ def _answered(
     answers = form.answers
     if not origin.reply or answers is None or not messages or type(messages[-1]) is not Assistant:
         return messages, False
-    alone = form.write(messages[-1:], rules, None)
-    part = _part(Raw(encode(alone)), answers.written)
-    if part is None:
-        return messages, False
-    path = _place(origin.reply, answers)
-    rest[origin.reply] = _with(rest.get(origin.reply), path, part)
+    alone = encode(form.write(messages[-1:], rules, None))
+    part = Raw(spelled(alone, *answers.written).encode())
+    rest[origin.reply] = _with(rest.get(origin.reply), _place(origin.reply, answers), part)
     return messages[:-1], True
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from molo.errors import alternatives
+from molo.errors.translation import alternatives
 from molo.ingest.chunks import Chunks, Place
 from molo.ingest.formats import AUTO, FORMATS, Format
 from molo.ingest.guessing import guess

@@ -87,13 +87,11 @@ def load(path: str | Path) -> Loaded:
 def _require_transcript(path: str | Path) -> None:
     """Make sure that a file begins as a transcript does."""
     with open_log(path) as log:
-        match next(log.read("molo"), None):
-            case Record() as record:
-                _messages_of(record)
-            case Fault() as fault:
-                _require_begun(fault)
-            case None:
-                pass
+        first = next(log.read("molo"), None)
+    if isinstance(first, Fault):
+        _require_begun(first)
+    elif first is not None:
+        _messages_of(first)
 
 
 def _messages_of(record: Record) -> list[Message]:
