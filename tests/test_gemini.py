@@ -1094,7 +1094,9 @@ def test_a_signature_of_another_vendor_is_never_sent():
     assert result.request == {"contents": [model(think("Hm."), say("Hi"))]}
 
 
-@pytest.mark.parametrize("delta", ['{"unit":[5]}', '{"unit":[null]}', '{"shell":[5]}', "{"])
+@pytest.mark.parametrize(
+    "delta", ['{"unit":[5]}', '{"unit":["a"]}', '{"unit":[null]}', '{"shell":[5]}', "{"]
+)
 def test_a_delta_without_sense_is_stale(delta):
     (read,) = gemini.from_request([user(say("Hi"), odd=1)]).history
     damaged = replace(read, provider_data=replace(read.provider_data, delta=delta))

@@ -20,7 +20,7 @@ from molo.dialects.gemini.forms import canonical, parse_arguments, shell, write_
 from molo.dialects.gemini.ids import named
 from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_parts
 from molo.dialects.loss import Code, Loss, Written
-from molo.dialects.wire import Json, encoded, plain
+from molo.dialects.wire import Json, encoded, expect_object, plain
 from molo.errors import DecodeError
 from molo.history import pair as pair_up
 from molo.history.contents import blocks
@@ -192,9 +192,9 @@ class _Writer:
         joins = unit.join == "same" or (self._after_result and unit.join is None)
         opened, self._open = self._open, None
         written = dict(unit.shell) if isinstance(unit.shell, dict) else {}
-        if isinstance(unit.value, dict):
-            written |= unit.value
-        elif isinstance(unit.value, list):
+        if not isinstance(unit.value, list):
+            written |= expect_object(unit.value, "")
+        else:
             if opened is not None and joins and written == _USER:
                 opened += unit.value
                 self._open = opened
@@ -245,7 +245,9 @@ def _is_json(arguments: str) -> bool:
 
 def _is_written(unit: Unit) -> bool:
     """Tell whether a delta gave what a unit of this dialect can be."""
-    return isinstance(unit.value, list | dict | str) and isinstance(unit.shell, dict | None)
+    if isinstance(unit.value, str):  # as only the system instruction may be
+        return _is_instruction(unit)
+    return isinstance(unit.value, list | dict) and isinstance(unit.shell, dict | None)
 
 
 def _signed(value: Json, signature: str) -> Json:
