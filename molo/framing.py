@@ -40,7 +40,8 @@ import errno
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from molo.errors import Buffer, FrameError
+from molo.errors import FrameError
+from molo.errors.translation import Buffer
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs  # typing's own from Python 3.13

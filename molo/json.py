@@ -13,11 +13,11 @@ from typing import Any
 
 import msgspec
 
-from molo.errors import (
+from molo.errors import DecodeError
+from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
     Buffer,
-    DecodeError,
     Form,
     decode_error,
     encode_error,

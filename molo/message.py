@@ -21,12 +21,10 @@ from typing import TypeVar, overload
 import msgspec
 from msgspec import Struct
 
-from molo.errors import (
+from molo.errors import DecodeError, EncodeError, MessageError
+from molo.errors.translation import (
     DECODE_FAILURES,
-    DecodeError,
-    EncodeError,
     Form,
-    MessageError,
     decode_error,
     identified,
 )

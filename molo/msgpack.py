@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import msgspec
 
-from molo.errors import (
+from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
     Buffer,

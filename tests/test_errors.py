@@ -33,6 +33,7 @@ from molo import (
     msgpack,
     parse_arguments,
 )
+from molo.errors import translation
 
 # Three readers of one document: from JSON, from MessagePack, from dicts and lists.
 READERS = {
@@ -524,7 +525,7 @@ def test_a_view_that_was_released():
 
 def test_what_msgspec_may_say_one_day_is_not_shown():
     """The texts of its errors are not its promise; an unknown one may quote the input."""
-    form = errors.Form("JSON", msgspec.json.decode, msgspec.json.encode)
+    form = translation.Form("JSON", msgspec.json.decode, msgspec.json.encode)
     for failure, text in [
         (msgspec.DecodeError(f"Bad {SECRET}"), "Expected JSON, got malformed JSON"),
         (
@@ -532,15 +533,15 @@ def test_what_msgspec_may_say_one_day_is_not_shown():
             "Expected another value, got one that its type refuses",
         ),
     ]:
-        error = errors.decode_error(failure, b"[]", form)
+        error = translation.decode_error(failure, b"[]", form)
         assert error.text == text
         assert SECRET not in shown_by(error)
 
 
 def test_what_msgspec_before_0_23_says_of_bytes_that_are_no_utf_8():
-    form = errors.Form("JSON", msgspec.json.decode, msgspec.json.encode)
+    form = translation.Form("JSON", msgspec.json.decode, msgspec.json.encode)
     failure = UnicodeDecodeError("utf-8", SECRET.encode() + b"\xff", 13, 14, "invalid start byte")
-    error = errors.decode_error(failure, b'["a\xff"]', form)
+    error = translation.decode_error(failure, b'["a\xff"]', form)
     assert (error.text, error.path, error.offset) == (NOT_UTF8, "$[0]", 3)
 
 

@@ -11,7 +11,8 @@ from typing import TypeAlias, TypeVar
 
 import pyarrow as pa
 
-from molo.errors import DecodeError, identified
+from molo.errors import DecodeError
+from molo.errors.translation import identified
 
 __all__ = [
     "Batch",

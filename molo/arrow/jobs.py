@@ -38,7 +38,7 @@ from molo.arrow.columns import (
 from molo.arrow.reading import histories_of
 from molo.arrow.schema import CHANGE, PROBLEM
 from molo.arrow.writing import histories_column, to_batch
-from molo.errors import alternatives
+from molo.errors.translation import alternatives
 from molo.history import COMMON, Change, Problem, Rules
 from molo.history.reasoning import Keep
 from molo.ingest import AUTO, FORMATS, Fault, Record, read

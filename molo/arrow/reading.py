@@ -24,7 +24,8 @@ from molo.arrow.columns import (
     tuples_of,
 )
 from molo.arrow.schema import CALL, CONVERSATIONS, FAULT, MESSAGE, PROVIDER_DATA
-from molo.errors import DECODE_FAILURES, DecodeError, alternatives
+from molo.errors import DecodeError
+from molo.errors.translation import DECODE_FAILURES, alternatives
 from molo.ingest import Fault, Origin, Record
 from molo.message import (
     TAGS,

@@ -11,7 +11,8 @@ import pyarrow as pa
 from molo import json
 from molo.arrow.columns import list_column, nulls, struct, struct_of
 from molo.arrow.schema import BLOCK, CALL, CONVERSATIONS, FAULT, MESSAGE, PROVIDER_DATA
-from molo.errors import DECODE_FAILURES, EncodeError, MoloError
+from molo.errors import EncodeError, MoloError
+from molo.errors.translation import DECODE_FAILURES
 from molo.ingest import Fault, Record
 from molo.message import (
     Assistant,

@@ -64,7 +64,8 @@ from molo.dialects.wire import (
     parse,
     text,
 )
-from molo.errors import ENCODE_FAILURES, DecodeError, EncodeError
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import ENCODE_FAILURES
 from molo.message import ProviderData
 
 __all__ = [

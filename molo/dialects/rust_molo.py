@@ -56,12 +56,11 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import astuple
 
-from molo.errors import (
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
     Buffer,
-    DecodeError,
-    EncodeError,
     Form,
     alternatives,
     decode_error,

@@ -14,12 +14,11 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from molo.errors import (
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
     Buffer,
-    DecodeError,
-    EncodeError,
     Form,
     decode_error,
     encode_error,

@@ -17,7 +17,7 @@ from molo.dialects.anthropic.blocks import DIALECT, read_block
 from molo.dialects.anthropic.forms import SHELLS, UNSIGNED, canonical, canonical_reply, shell
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.wire import Json, expect_object, string, text
-from molo.errors import DECODE_FAILURES
+from molo.errors.translation import DECODE_FAILURES
 from molo.message import (
     Assistant,
     ContentBlock,

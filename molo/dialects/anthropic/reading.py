@@ -38,11 +38,10 @@ from molo.dialects.anthropic.strict import read_json, read_object
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.wire import Json, as_json, expect_text, parse
-from molo.errors import (
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import (
     DECODE_FAILURES,
     Buffer,
-    DecodeError,
-    EncodeError,
     Form,
     alternatives,
     decode_error,

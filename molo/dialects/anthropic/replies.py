@@ -9,7 +9,8 @@ from msgspec import Raw
 from molo.dialects.anthropic.messages import Members, inputs_of, read_assistant
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.wire import Json, as_json, expect_object, parse, text
-from molo.errors import Buffer, DecodeError, EncodeError, identified
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import Buffer, identified
 
 __all__ = ["Response", "error_of", "from_response", "reply_of"]
 

@@ -19,7 +19,7 @@ from molo.dialects.anthropic.forms import SHELLS, canonical
 from molo.dialects.anthropic.messages import read_run
 from molo.dialects.delta import Unit, added, keep, known
 from molo.dialects.wire import parse
-from molo.errors import DECODE_FAILURES, Buffer
+from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
 from molo.message import (
     Assistant,

@@ -10,7 +10,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 
 from molo.dialects.gemini.contents import Members, call_in, parts_of
 from molo.dialects.wire import spelled
-from molo.errors import Buffer
+from molo.errors.translation import Buffer
 
 __all__ = ["args_of"]
 

@@ -37,7 +37,13 @@ from molo.dialects.gemini.parts import DIALECT
 from molo.dialects.gemini.strict import read_json, read_parts, would_join
 from molo.dialects.loss import Read
 from molo.dialects.wire import Json, kind, parse, text
-from molo.errors import DECODE_FAILURES, Buffer, DecodeError, EncodeError, Form, decode_error
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import (
+    DECODE_FAILURES,
+    Buffer,
+    Form,
+    decode_error,
+)
 from molo.message import Message, Text, User
 
 __all__ = ["Request", "as_json", "from_request", "read_carefully"]

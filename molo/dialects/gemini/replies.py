@@ -9,7 +9,8 @@ from molo.dialects.gemini.ids import Ids
 from molo.dialects.gemini.reading import as_json
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.wire import Json, expect_array, expect_object, parse, text
-from molo.errors import Buffer, DecodeError, EncodeError, identified
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import Buffer, identified
 from molo.message import Assistant
 
 __all__ = [
@@ -109,10 +110,8 @@ def reply_of(
     try:
         message = _message(content, args)
         return Reply(message, _stop(candidate.get("finishReason"), message), text(rest))
-    except (DecodeError, EncodeError) as failure:
-        error = DecodeError(failure.text, path="$.candidates[0]")
-    except RecursionError:
-        error = DecodeError("Expected an answer nested less deeply", path="$")
+    except (EncodeError, RecursionError):
+        error = DecodeError("Expected an answer nested less deeply", path="$.candidates[0]")
     raise error
 
 

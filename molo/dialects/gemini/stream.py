@@ -29,7 +29,8 @@ from molo.dialects.gemini.replies import (
 )
 from molo.dialects.loss import BrokenStreamError, Reply
 from molo.dialects.wire import Json, expect_array, expect_object
-from molo.errors import Buffer, DecodeError
+from molo.errors import DecodeError
+from molo.errors.translation import Buffer
 
 __all__ = ["Accumulator", "accumulate"]
 

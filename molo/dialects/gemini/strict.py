@@ -17,7 +17,7 @@ from molo.dialects.gemini.forms import canonical, is_written_so, read_response, 
 from molo.dialects.gemini.ids import Ids, is_made_up, named
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
 from molo.dialects.wire import Json, Number, parse
-from molo.errors import DECODE_FAILURES, Buffer
+from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
 
 __all__ = ["read_json", "read_parts", "would_join"]

@@ -6,7 +6,8 @@ from typing import Any, TypeAlias
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_chat.reading import read_reply
 from molo.dialects.wire import Json, expect_array, expect_object, parse, text
-from molo.errors import Buffer, DecodeError, EncodeError
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import Buffer
 
 __all__ = ["Response", "from_response", "members_of", "reply_of"]
 

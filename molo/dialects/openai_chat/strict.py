@@ -10,7 +10,7 @@ from typing import Annotated, Literal, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from molo.errors import DECODE_FAILURES, Buffer
+from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
     ContentBlock,

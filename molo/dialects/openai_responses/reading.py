@@ -35,7 +35,13 @@ from molo.dialects.openai_responses.items import (
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.source import Given, Spell, as_json, spelling
 from molo.dialects.wire import Json, Number, text
-from molo.errors import DECODE_FAILURES, Buffer, DecodeError, EncodeError, Form, decode_error
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import (
+    DECODE_FAILURES,
+    Buffer,
+    Form,
+    decode_error,
+)
 from molo.message import ContentBlock, File, Image, Message, System, Text, ToolResult, User, Wire
 
 __all__ = ["from_request"]

@@ -7,7 +7,8 @@ import msgspec
 from msgspec import Raw
 
 from molo.dialects.wire import spelled, text
-from molo.errors import Buffer, DecodeError, EncodeError
+from molo.errors import DecodeError, EncodeError
+from molo.errors.translation import Buffer
 
 __all__ = ["Given", "Spell", "as_json", "spelling"]
 

@@ -17,7 +17,7 @@ from molo.dialects.delta import Edit, known
 from molo.dialects.openai_responses.envelope import Body
 from molo.dialects.openai_responses.forms import DIALECT, canonical
 from molo.dialects.wire import Json
-from molo.errors import DECODE_FAILURES, Buffer
+from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
     ContentBlock,
