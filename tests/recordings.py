@@ -33,15 +33,19 @@ NO_CONVERSATION = {"77531046-0"}  # `"messages": ["Invalid content"]`, which was
 
 
 @cache
-def records(dialect):
-    """List the recordings of a dialect that have a request with a conversation."""
+def all_records(dialect):
+    """List the recordings of a dialect; nothing where they are not here."""
     if not CORPUS.is_dir():
         return []
-    lines = (CORPUS / f"{dialect}.jsonl").read_bytes().splitlines()
-    found = map(json.loads, lines)
+    return [json.loads(line) for line in (CORPUS / f"{dialect}.jsonl").read_bytes().splitlines()]
+
+
+@cache
+def records(dialect):
+    """List the recordings that have a request with a conversation."""
     return [
         record
-        for record in found
+        for record in all_records(dialect)
         if CONVERSATION[dialect][-1] in record and record["id"] not in NO_CONVERSATION
     ]
 

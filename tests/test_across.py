@@ -212,6 +212,19 @@ def test_media_and_what_only_one_vendor_knows_are_kept_or_named(source, target, 
     assert list(islice(lost(facts, source, target), 5)) == []
 
 
+@every_pair
+def test_what_only_its_own_vendor_reads_is_named(source, target):
+    unnamed = [
+        (conversion.id, at)
+        for conversion in conversions(source, target)
+        for at, message in enumerate(conversion.history)
+        if message.provider_data is not None
+        and message.provider_data.dialect != TARGETS[target].dialect
+        and not is_named(conversion, at, None, {"foreign", "sealed"})
+    ]
+    assert unnamed[:5] == []
+
+
 # --- How it stands on the wire --------------------------------------------------------------------
 
 
