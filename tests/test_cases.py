@@ -1,7 +1,7 @@
 """The handed cases of validate, pair and repair, and one of the project's own for each kind.
 
 Cases 32 and 43 are about what only a dialect sees (an item without its follower, a signature that
-is no base64) and wait for the dialects.
+is no base64), so they are tested with the dialects.
 """
 
 import pytest

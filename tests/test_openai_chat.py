@@ -895,6 +895,14 @@ def test_mistral_gets_no_key_that_it_forbids():
     assert written([read], rules=rules.MISTRAL) == [{"role": "user", "content": "Hi"}]
 
 
+def test_a_name_that_openai_refuses_is_left_out_and_named():
+    read = [read_one({"role": "user", "content": "Hi", "name": name}) for name in ("Ann", "Ann B")]
+    result = openai_chat.to_request(read, rules=rules.OPENAI_CHAT)
+    assert [message.get("name") for message in result.request["messages"]] == ["Ann", None]
+    assert [(loss.code, loss.at) for loss in result.losses] == [("field", 1)]
+    assert [message["name"] for message in written(read, rules=rules.DEEPSEEK)] == ["Ann", "Ann B"]
+
+
 def test_rules_made_from_a_vendors_keep_its_spelling_unless_another_is_given():
     own = replace(rules.DEEPSEEK, id_max=12)
     spelled = openai_chat.to_request([THOUGHT], rules=rules.DEEPSEEK)

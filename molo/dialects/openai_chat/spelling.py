@@ -11,6 +11,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from molo.history.alphabets import Alphabet
+
 __all__ = [
     "CEREBRAS",
     "DEEPSEEK",
@@ -48,6 +50,9 @@ class Spelling(Struct, frozen=True, kw_only=True):
     keys: Mapping[str, frozenset[str]] = {}
     """By role, the only keys that a message may have, where the vendor refuses others."""
 
+    name_chars: Alphabet = "any"
+    """The alphabet of `name`, which says who speaks; a name with others is left out."""
+
 
 RECORDED = Spelling()
 """As it was read; what was not is in canonical form."""
@@ -70,6 +75,9 @@ OPENAI_CHAT = Spelling(
         "tool": frozenset(["role", "content", "tool_call_id", "name"]),
         "function": frozenset(["role", "content", "name"]),
     },
+    # quoted: "Invalid 'messages[0].name': string does not match pattern. Expected a string that
+    # matches the pattern '^[a-zA-Z0-9_-]+$'.", https://github.com/microsoft/semantic-kernel/issues/9340
+    name_chars="word",
 )
 
 DEEPSEEK = Spelling(

@@ -20,8 +20,9 @@ from molo.dialects.openai_chat.forms import (
     parts,
 )
 from molo.dialects.openai_chat.spelling import RECORDED, SPELLINGS, Spelling
-from molo.dialects.wire import Json, encoded, plain
+from molo.dialects.wire import Json, encoded, plain, string
 from molo.errors import EncodeError
+from molo.history.alphabets import is_written_in
 from molo.history.contents import blocks
 from molo.history.rules import COMMON, Rules
 from molo.message import (
@@ -178,6 +179,9 @@ class _Writer:
             self.lose("sealed", at, LOST["sealed"])
         if self._spelling.keys:
             self._drop_other_keys(at, written)
+        if not is_written_in(string(written.get("name")), self._spelling.name_chars):
+            del written["name"]
+            self.lose("field", at, "Expected a name of letters and digits, got another")
 
     def _respell_reasoning(self, at: int, message: Assistant, written: dict[str, Json]) -> None:
         key = self._spelling.reasoning_key
