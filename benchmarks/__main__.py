@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import codecs, floor, history
+from benchmarks import codecs, floor, history, ingest
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -17,6 +17,13 @@ SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "floor": floor.run,
     "history": history.cost,
     "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
+    "ingest": ingest.cost,
+    "memory": ingest.memory,
+}
+# What takes long, or needs two idle CPUs, and is measured only when it is named.
+LONG: dict[str, Callable[[float, int], Section]] = {
+    "workers": ingest.workers,
+    "memory-long": ingest.memory_long,
 }
 
 
@@ -28,7 +35,7 @@ def main() -> None:
     report = Report(environment(cpu), [])
     print("; ".join(f"{name} {value}" for name, value in report.environment.items()))
     for name in asked.only or SECTIONS:
-        section = SECTIONS[name](share, rounds)
+        section = (SECTIONS | LONG)[name](share, rounds)
         report.sections.append(section)
         judged = [] if asked.smoke else verdict(section)
         print("", *lines(section), *judged, sep="\n", flush=True)
@@ -38,7 +45,9 @@ def main() -> None:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--only", nargs="+", choices=SECTIONS, help="sections; default: all")
+    parser.add_argument(
+        "--only", nargs="+", choices=SECTIONS | LONG, help="sections; default: all short ones"
+    )
     parser.add_argument("--rounds", type=int, default=31, help="rounds to measure; default: 31")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     parser.add_argument("--smoke", action="store_true", help="a quick pass that judges no time")
