@@ -1,0 +1,14 @@
+"""The `molo` command: `molo check LOG`, `molo convert LOG OUT`, and what `molo --help` lists.
+
+options    the commands, their arguments and help texts, as tables
+command    from arguments to an exit code: every error becomes a line and a code here
+sources    logs opened, with what there is to know before they are read
+work       a job over a log, in this process or in several
+convert, checking, stats, show    the commands
+findings   what is told of a log, as text or JSON
+plain, fancy    what is shown, without and with the package rich; `fancy` is for terminals
+"""
+
+from molo.cli.command import main
+
+__all__ = ["main"]

@@ -1,0 +1,50 @@
+"""From arguments to an exit code: a command runs, and what goes wrong becomes a line and a code."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from molo.cli.checking import check_log
+from molo.cli.convert import convert_log, repair_log
+from molo.cli.options import BAD_USE, FOUND, INTERRUPTED, Command, Options, UsageError, parse
+from molo.cli.plain import inline
+from molo.cli.screen import say
+from molo.cli.show import show_record
+from molo.cli.stats import count_log
+from molo.errors import MoloError
+
+__all__ = ["main"]
+
+_COMMANDS: Mapping[Command, Callable[[Options], int]] = {
+    "check": check_log,
+    "convert": convert_log,
+    "repair": repair_log,
+    "show": show_record,
+    "stats": count_log,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: the process's own); return its exit code."""
+    options = parse(arguments)
+    try:
+        return _COMMANDS[options.command](options)
+    except MoloError as error:
+        return _fail(str(error), FOUND)
+    except BrokenPipeError:  # the reader has gone
+        return BAD_USE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except OSError as error:
+        return _fail(_told(error), BAD_USE)
+    except (ModuleNotFoundError, UsageError) as error:
+        return _fail(str(error), BAD_USE)
+
+
+def _fail(text: str, code: int) -> int:
+    say(f"molo: {inline(text)}")
+    return code
+
+
+def _told(error: OSError) -> str:
+    """Say what the system refused, and of which file."""
+    text = error.strerror or str(error)
+    return text if error.filename is None else f"{error.filename}: {text}"

@@ -1,0 +1,205 @@
+"""`molo convert` and `molo repair`: a log, written again in another format or in its own."""
+
+import sys
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from itertools import chain
+
+from msgspec.structs import replace
+
+from molo.cli.findings import of_change, of_fault, of_loss, of_remaining
+from molo.cli.judging import repaired
+from molo.cli.options import FINE, FOUND, PARQUET, Options, UsageError
+from molo.cli.plan import Plan, format_by_suffix, is_same, make_plan, require_different_files
+from molo.cli.redacting import redacted
+from molo.cli.screen import Bar, Write, above, open_output, say, working
+from molo.cli.sources import Item, Source, open_source, split
+from molo.cli.tally import Tally, new_tally, number, sentence, summary, total
+from molo.cli.work import Sinks, nowhere, work
+from molo.errors import DecodeError, EncodeError
+from molo.history import Rules, strip_reasoning
+from molo.ingest import STANDARD, Fault, Record, encode, losses_of
+
+__all__ = ["convert_log", "repair_log"]
+
+_SHOWN = 10  # bad lines; told one by one, where not all are
+
+
+def convert_log(options: Options) -> int:
+    """Run `molo convert`; give its exit code."""
+    return _rewrite(options, options.target_format or format_by_suffix(options.out))
+
+
+def repair_log(options: Options) -> int:
+    """Run `molo repair`; give its exit code."""
+    return _rewrite(replace(options, repair=options.rules), None)
+
+
+def _rewrite(options: Options, format: str | None) -> int:
+    require_different_files(options)
+    with open_source(options.log, options.source_format) as opened, working(opened.size) as bar:
+        plan = make_plan(options, opened, format)
+        source = opened.joined() if plan.takes_whole_histories else opened
+        rewrite = _to_parquet if plan.format == PARQUET else _to_file
+        with _report(options, bar) as report:
+            done = rewrite(source, options, plan, report, bar)
+            if options.json:
+                report(summary(source, done))
+    if not options.json:
+        say(_summary(source, plan, done, options))
+    return FOUND if done.problems or done.faults else FINE
+
+
+# --- Writing --------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _report(options: Options, bar: Bar) -> Generator[Write, None, None]:
+    """Open what the findings are told on: some on standard error, or all as JSON."""
+    if options.json:
+        with open_output(STANDARD, bar) as write:
+            yield write
+    elif sys.stderr is None:
+        yield nowhere
+    else:
+        stderr = sys.stderr.buffer
+        yield _First(_SHOWN, above(bar, stderr.write, stderr.flush)).write
+
+
+class _First:
+    """The first lines of what is written; the others are left out."""
+
+    def __init__(self, left: int, write: Write) -> None:
+        self._left = left
+        self._write = write
+
+    def write(self, data: bytes) -> None:
+        """Write whole lines."""
+        if self._left and data:
+            lines = data.splitlines(keepends=True)[: self._left]
+            self._left -= len(lines)
+            self._write(b"".join(lines))
+
+
+@contextmanager
+def _rejects(options: Options, bar: Bar) -> Generator[Write, None, None]:
+    if options.rejects is None:
+        yield nowhere
+    else:
+        with open_output(options.rejects, bar) as write:
+            yield write
+
+
+def _to_file(source: Source, options: Options, plan: Plan, report: Write, bar: Bar) -> Tally:
+    # The rejects are on disk before the output is: a line is never in neither.
+    with open_output(options.out, bar) as output, _rejects(options, bar) as rejects:
+        sinks = Sinks(output, rejects, report)
+        job = partial(_convert, plan=plan)
+        done = total(work(source, job, sinks, options.workers, bar))
+        _require_output(done, options, plan)
+    return done
+
+
+def _to_parquet(source: Source, options: Options, plan: Plan, report: Write, bar: Bar) -> Tally:
+    from molo.arrow import write_parquet  # takes a second, and an extra
+
+    done = new_tally()
+
+    def convert(items: Iterator[Item], sinks: Sinks) -> Iterator[Record]:
+        yield from _converted(items, sinks, plan, done)
+        _require_output(done, options, plan)
+
+    def records() -> Iterator[Record]:
+        with _rejects(options, bar) as rejects:
+            sinks = Sinks(nowhere, rejects, report)
+            yield from chain.from_iterable(work(source, convert, sinks, 1, bar))
+
+    write_parquet(records(), options.out)
+    return done
+
+
+def _require_output(done: Tally, options: Options, plan: Plan) -> None:
+    """Make sure that nothing gets lost when the output takes the place of what is there."""
+    bad = number(sum(done.faults.values()), "bad line")
+    if done.faults and not done.read["records"]:
+        raise DecodeError(f"Expected a log, got {bad} and no other; nothing was written")
+    if plan.layout == "document" and not done.read["records"]:
+        raise EncodeError("Expected one history for a document, got none")
+    if done.faults and options.rejects is None and is_same(options.log, options.out):
+        raise UsageError(f"{bad} would be gone from {options.out}: keep them with --rejects FILE")
+
+
+# --- Record by record -----------------------------------------------------------------------------
+
+
+def _convert(items: Iterator[Item], sinks: Sinks, *, plan: Plan) -> Tally:
+    tally = new_tally()
+    for record in _converted(items, sinks, plan, tally):
+        if plan.layout == "document" and tally.read["records"] > 1:
+            raise EncodeError("Expected one history for a document, got more; .jsonl holds them")
+        for piece in (record,) if plan.layout == "document" else split(record):
+            sinks.output(encode(piece, plan.format, plan.layout, rules=plan.rules))
+            for loss in losses_of(piece, plan.format, rules=plan.rules):
+                tally.losses[loss.code] += 1
+                sinks.report(plan.tell_edit(of_loss(piece, loss)))
+    return tally
+
+
+def _converted(items: Iterator[Item], sinks: Sinks, plan: Plan, tally: Tally) -> Iterator[Record]:
+    """Give the records as they are to be written; bad lines go where they belong."""
+    for item in items:
+        if isinstance(item, Fault):
+            tally.faults[item.code] += 1
+            sinks.rejects(item.raw)
+            sinks.report(plan.tell_fault(of_fault(item)))
+        else:
+            tally.read["records"] += 1
+            tally.read["messages"] += len(item.messages)
+            yield _edited(item, sinks, plan, tally)
+
+
+def _edited(record: Record, sinks: Sinks, plan: Plan, tally: Tally) -> Record:
+    if plan.stripped is not None:
+        record = replace(record, messages=strip_reasoning(record.messages, plan.stripped))
+    if plan.repair is not None:
+        record = _repaired(record, plan.repair, sinks, plan, tally)
+    return redacted(record, plan.redact) if plan.redact else record
+
+
+def _repaired(record: Record, rules: Rules, sinks: Sinks, plan: Plan, tally: Tally) -> Record:
+    done = repaired(record, rules)
+    tally.read["changed"] += bool(done.changes)
+    for change in done.changes:
+        tally.changes[change.code] += 1
+        sinks.report(plan.tell_edit(of_change(record, change)))
+    for problem in done.remaining:
+        tally.problems[problem.code] += 1
+        sinks.report(plan.tell_edit(of_remaining(record, problem)))
+    return replace(record, messages=done.history) if done.changes else record
+
+
+# --- The summary ----------------------------------------------------------------------------------
+
+
+def _summary(source: Source, plan: Plan, done: Tally, options: Options) -> str:
+    histories = number(done.read["records"], "history")
+    messages = number(done.read["messages"], "message")
+    what = messages if _is_streamed(source, plan) else f"{histories}, {messages}"
+    told = [
+        f"{what}: {source.format} -> {plan.format}",
+        _told(done.changes, "change", f" in {done.read['changed']:,} of {histories}"),
+        _told(done.problems, "problem", " left"),
+        _told(done.losses, "loss", ""),
+        _told(done.faults, "bad line", f", in {options.rejects}" if options.rejects else ""),
+    ]
+    return "\n".join(filter(None, told))
+
+
+def _told(counts: Mapping[str, int], noun: str, more: str) -> str:
+    return f"{sentence(counts, noun)}{more}" if counts else ""
+
+
+def _is_streamed(source: Source, plan: Plan) -> bool:
+    """Tell whether records are lines of a transcript, and no histories."""
+    return source.is_transcript and not plan.takes_whole_histories

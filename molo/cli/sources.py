@@ -1,0 +1,153 @@
+"""Logs opened for a command, with what has to be known before they are read.
+
+In a log whose first record is one message, the records that are one message are a transcript: the
+lines of one history. Everywhere else each record is a history of its own.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain, islice
+from typing import NamedTuple, TypeAlias
+
+from molo.cli.options import PARQUET
+from molo.ingest import AUTO, FORMATS, Fault, Log, Record, open_log
+
+__all__ = [
+    "Item",
+    "Source",
+    "Transcript",
+    "has_answer",
+    "joined",
+    "line_of",
+    "open_source",
+    "split",
+]
+
+Item: TypeAlias = Record | Fault
+
+_LOOKED_AT = 32  # items, in search of the first record
+
+
+class Source(NamedTuple):
+    """An open log.
+
+    `items` can be read once. `size` and `position` are bytes on disk, if they are known.
+    `is_divisible` tells whether workers can share it.
+    """
+
+    path: str
+    format: str
+    why: str  # it was taken for this format; empty if that was said
+    items: Iterator[Item]
+    is_transcript: bool
+    is_divisible: bool
+    size: int | None
+    position: Callable[[], int]
+
+    def joined(self) -> "Source":
+        """Make the histories whole: of a transcript, one of all its lines."""
+        if not self.is_transcript:
+            return self
+        return self._replace(items=joined(self.items), is_divisible=False)
+
+
+class Transcript(Record, frozen=True):
+    """The messages of many records; `lines` are theirs."""
+
+    lines: tuple[int, ...] = ()
+
+
+@contextmanager
+def open_source(path: str, format: str) -> Generator[Source, None, None]:
+    """Open a log.
+
+    Raises:
+        OSError: it cannot be opened or read.
+        ModuleNotFoundError: it takes a package to read it; the text says which.
+    """
+    if format == PARQUET or (format == AUTO and path.endswith(".parquet")):
+        from molo.arrow import read_parquet  # takes a second, and an extra
+
+        yield _source(path, PARQUET, "", read_parquet(path), None, None)
+        return
+    with open_log(path) as log:
+        found = log.guess()
+        name, why = (found.format, found.why) if format == AUTO else (format, "")
+        has_lines = FORMATS[name].layout == "lines" == found.layout
+        is_plain = has_lines and log.size is not None and log.compression is None
+        yield _source(path, name, why, log.read(name), log, log if is_plain else None)
+
+
+def _source(
+    path: str,
+    format: str,
+    why: str,
+    items: Iterator[Item],
+    log: Log | None,
+    divisible: Log | None,
+) -> Source:
+    first: list[Item] = []
+    for item in islice(items, _LOOKED_AT):
+        first.append(item)
+        if isinstance(item, Record):
+            break
+    return Source(
+        path,
+        format,
+        why,
+        chain(first, items),
+        any(isinstance(item, Record) and is_single(item) for item in first),
+        divisible is not None,
+        None if log is None else log.size,
+        (lambda: 0) if log is None else (lambda: log.position),
+    )
+
+
+def is_single(record: Record) -> bool:
+    """Tell whether a record is a line of a transcript."""
+    return record.single or (record.origin is not None and record.origin.single)
+
+
+def has_answer(record: Record) -> bool:
+    """Tell whether the last message is an answer as it was logged, which nobody replied to yet."""
+    return record.origin is not None and record.origin.reply != ""
+
+
+def line_of(record: Record, at: int | None) -> int:
+    """Give the line of the message at an index, or that of the record."""
+    if isinstance(record, Transcript) and at is not None:
+        return record.lines[at]
+    return record.line
+
+
+def joined(items: Iterable[Item]) -> Iterator[Item]:
+    """Put the lines of a transcript together; all else passes."""
+    lines: list[Record] = []
+    for item in items:
+        if isinstance(item, Record) and is_single(item):
+            lines.append(item)
+            continue
+        if isinstance(item, Record) and lines:
+            yield _transcript(lines)
+            lines = []
+        yield item
+    if lines:
+        yield _transcript(lines)
+
+
+def _transcript(lines: list[Record]) -> Record:
+    if len(lines) == 1:
+        return lines[0]
+    first = lines[0]
+    messages = [message for line in lines for message in line.messages]
+    numbers = tuple([line.line for line in lines for _ in line.messages])
+    return Transcript(messages, first.line, first.offset, single=True, lines=numbers)
+
+
+def split(record: Record) -> Iterator[Record]:
+    """Take a transcript apart again, into records of one message; any other record is as it is."""
+    if not isinstance(record, Transcript):
+        yield record
+        return
+    for message in record.messages:
+        yield Record([message], record.line, record.offset, single=True)
