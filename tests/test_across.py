@@ -167,12 +167,14 @@ def of_media(history):
                 yield Fact(("type", shown, mime_type), at, part, {"block", "media_type"})
 
 
+ALIASES = {"audio/x-wav": "audio/wav"}
+
+
 def medium(block):
     """Give the type of a medium, and its bytes or the URL where they are to be had."""
-    if block.data is not None:
-        return block.mime_type, block.data
-    written_as, data = data_url.split(block.url) or ("", block.url)
-    return block.mime_type or written_as, data
+    written_as, data = data_url.split(block.url or "") or ("", block.url)
+    mime_type = block.mime_type or written_as
+    return ALIASES.get(mime_type, mime_type), block.data or data
 
 
 def of_names(history):

@@ -545,6 +545,8 @@ CAREFUL = [
     (user(UPLOAD), User((wire(UPLOAD),))),
     (user({"type": "image", "source": {"type": "file", "file_id": "f"}}), None),
     (user({"type": "image", "source": {**PNG, "data": "UE5"}}), None),
+    (user({"type": "image", "source": {**PNG, "media_type": "image/tiff"}}), None),
+    (user({"type": "document", "source": {**PNG, "media_type": "application/zip"}}), None),
     (user({"type": "image", "source": {**PNG, "data": "UE5\nH"}}), None),
     (user({"type": "image", "source": {**PNG, "data": "UE5Ö"}}), None),
     (user({"type": "image", "source": {**PNG, "data": "QR=="}}), None),
@@ -690,7 +692,7 @@ def test_what_stands_in_one_object_comes_back_in_one(body, history):
         (
             [
                 ToolResult("c1", "", attachments=(Image(url="https://example.org/a"),)),
-                User((File(data=b"\xff", mime_type="text/plain"),)),
+                User((File(data=b"\xff", mime_type="application/pdf"),)),
             ],
             {
                 "messages": [
@@ -700,7 +702,7 @@ def test_what_stands_in_one_object_comes_back_in_one(body, history):
                             "type": "document",
                             "source": {
                                 "type": "base64",
-                                "media_type": "text/plain",
+                                "media_type": "application/pdf",
                                 "data": "/w==",
                             },
                         },
@@ -783,6 +785,19 @@ FOREIGN = ProviderData(dialect="gemini", delta="{}", digest="0")
             ToolResult("c1", "ok", attachments=(Audio(url="u"),)),
             [("block", 0)],
             [user(result([text("ok")]))],
+        ),
+        (
+            User(
+                (
+                    Image(data=b"<svg/>", mime_type="image/svg+xml"),
+                    Image(url="data:image/tiff;base64,SUkq"),
+                    File(data=b"PK", mime_type="application/zip"),
+                    File(data=b"\xff", mime_type="text/plain"),
+                    Text("a"),
+                )
+            ),
+            [("block", 0), ("block", 1), ("block", 2), ("block", 3)],
+            [user(text("a"))],
         ),
         (
             User((Image(url="https://example.org/a", mime_type="image/png"),)),

@@ -895,6 +895,12 @@ def test_mistral_gets_no_key_that_it_forbids():
     assert written([read], rules=rules.MISTRAL) == [{"role": "user", "content": "Hi"}]
 
 
+def test_wav_has_one_format_whatever_its_type_is_called():
+    sounds = [Audio(data=b"RIFF", mime_type=f"audio/{name}") for name in ("wav", "x-wav", "wave")]
+    parts = written([User(tuple(sounds))])[0]["content"]
+    assert [part["input_audio"]["format"] for part in parts] == ["wav"] * 3
+
+
 def test_a_name_that_openai_refuses_is_left_out_and_named():
     read = [read_one({"role": "user", "content": "Hi", "name": name}) for name in ("Ann", "Ann B")]
     result = openai_chat.to_request(read, rules=rules.OPENAI_CHAT)

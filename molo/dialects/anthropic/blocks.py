@@ -6,14 +6,15 @@
     Wire    the block itself
 
 A source tells the bytes ("base64"), the URL ("url") or, in a document, the text ("text"). Data URLs
-are written as bytes, for the vendor fetches none, and documents of text as text, for it takes no
-other bytes than PDF. A block whose source is of another kind (a vendor's file), or would be written
-in another way than it came, is read as Wire.
+are written as bytes, for the vendor fetches none, and documents of text as text. Of bytes it takes
+four types of images, and PDF; others have no place. A block whose source is of another kind (a
+vendor's file), or would be written in another way than it came, is read as Wire.
 
 https://platform.claude.com/docs/en/build-with-claude/vision and …/pdf-support, read 2026-11
 """
 
 import base64
+from collections.abc import Mapping
 
 from molo.dialects import data_url
 from molo.dialects.blocks import is_verbatim
@@ -31,15 +32,22 @@ def write_block(block: ContentBlock) -> Json:
     match block:
         case Text(text=words):
             return {"type": "text", "text": words}
-        case Image():
-            return {"type": "image", "source": _source(block)}
-        case File(name=name):
-            titled: dict[str, Json] = {"title": name} if name else {}
-            return {"type": "document", "source": _source(block), **titled}
+        case Image() | File():
+            return _media(block)
         case Wire():
             return parse(block.data) if is_verbatim(block, DIALECT) else None
         case Audio():
             return None
+
+
+def _media(media: Image | File) -> Json:
+    source = _source(media)
+    if source is None:
+        return None
+    if isinstance(media, Image):
+        return {"type": "image", "source": source}
+    titled: dict[str, Json] = {"title": media.name} if media.name else {}
+    return {"type": "document", "source": source, **titled}
 
 
 def unplaced(block: ContentBlock) -> Code | None:
@@ -50,27 +58,37 @@ def unplaced(block: ContentBlock) -> Code | None:
         case Wire():
             return None if is_verbatim(block, DIALECT) else "block"
         case Image() | File():
-            return None if _is_typed(block) else "media_type"
+            return _unplaced_media(block)
         case Audio():
             return "block"
 
 
-def _source(media: Image | File) -> dict[str, Json]:
+def _unplaced_media(media: Image | File) -> Code | None:
+    inline = _inline(media)
+    if inline is None:
+        return "media_type" if media.mime_type else None
+    mime_type, data = inline
+    if isinstance(media, File) and _is_text(mime_type, data):
+        return None if mime_type == "text/plain" else "media_type"
+    return None if mime_type in _TYPES[type(media)] else "block"
+
+
+_TYPES: Mapping[type[Image | File], frozenset[str]] = {
+    Image: frozenset(["image/jpeg", "image/png", "image/gif", "image/webp"]),
+    File: frozenset(["application/pdf"]),
+}
+
+
+def _source(media: Image | File) -> dict[str, Json] | None:
     inline = _inline(media)
     if inline is None:
         return {"type": "url", "url": media.url}
     mime_type, data = inline
     if isinstance(media, File) and _is_text(mime_type, data):
         return {"type": "text", "media_type": "text/plain", "data": data.decode()}
+    if mime_type not in _TYPES[type(media)]:
+        return None
     return {"type": "base64", "media_type": mime_type, "data": base64.b64encode(data).decode()}
-
-
-def _is_typed(media: Image | File) -> bool:
-    """Tell whether the source says the type that the media have, if they have one."""
-    inline = _inline(media)
-    if inline is None:
-        return media.mime_type == ""
-    return isinstance(media, Image) or inline[0] == "text/plain" or not _is_text(*inline)
 
 
 def _inline(media: Image | File) -> tuple[str, bytes] | None:
@@ -105,9 +123,10 @@ def read_block(block: Json) -> ContentBlock:
             media = _file(source, "")
         case _:
             return Wire(DIALECT, text(block))
-    if media is not None and _source(media).items() <= source.items():
-        return media
-    return Wire(DIALECT, text(block))
+    written = None if media is None else _source(media)
+    if media is None or written is None or not written.items() <= source.items():
+        return Wire(DIALECT, text(block))
+    return media
 
 
 def _image(source: dict[str, Json]) -> Image | None:

@@ -49,7 +49,10 @@ SEALED = frozenset(
 AUDIO_TYPES = {"mp3": "mpeg", "m4a": "mp4"}
 """Subtypes of audio/… for the formats of `input_audio` that have another name there."""
 
-_FORMATS = {subtype: format for format, subtype in AUDIO_TYPES.items()}
+_FORMATS = {  # sound that is WAV has three more names
+    **{subtype: format for format, subtype in AUDIO_TYPES.items()},
+    **dict.fromkeys(("x-wav", "wave", "vnd.wave"), "wav"),
+}
 
 
 def canonical(message: Message) -> dict[str, Json]:
