@@ -20,10 +20,8 @@ def modules_after(statement: str) -> set[str]:
 
 
 def test_import_molo_loads_the_data_model_the_codecs_and_history_only():
-    loaded = {name for name in modules_after("import molo") if name.startswith("molo.")}
-    needed = {"molo.errors", "molo.message", "molo.json", "molo.msgpack"}
-    assert needed <= loaded
-    assert [name for name in loaded - needed if not name.startswith("molo.history")] == []
+    loaded = {name.split(".")[1] for name in modules_after("import molo") if name[:5] == "molo."}
+    assert loaded == {"errors", "message", "json", "msgpack", "history"}
 
 
 @pytest.mark.parametrize("name", ["asyncio", "argparse", "socket", "json", "subprocess", "logging"])
