@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from molo import msgpack
-from molo.errors import DECODE_FAILURES
+from molo.errors.translation import DECODE_FAILURES
 from molo.message import (
     Assistant,
     Audio,
