@@ -205,7 +205,13 @@ def memory(share: float, rounds: int, large: int = 128) -> Section:
     with TemporaryDirectory() as directory:
         over = _peak(Path(directory), large * min(share, 1)) - _peak(Path(directory), small)
     more = over / SPARE
-    row = Row("realistic", f"read {large} MiB", "molo", Ratio(more, more, more), limit=1.0)
+    row = Row(
+        "realistic",
+        f"read {round(large * min(share, 1))} MiB",
+        "molo",
+        Ratio(more, more, more),
+        limit=1.0,
+    )
     return Section("Memory", f"{SPARE // _MIB} MiB more than a log of 16 MiB takes", [row])
 
 

@@ -265,10 +265,24 @@ def test_a_fault_in_a_request_has_its_place_in_the_line():
 
 
 @pytest.mark.parametrize("format", ["openai-chat", "anthropic"])
-def test_a_message_with_nothing_that_the_format_knows_is_a_fault(format):
-    line = b'{"id":"m4","role":"assistant","parts":[{"type":"text","text":"v5"}]}\n'
-    [fault] = read([line], format)
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ('{"role":"user","parts":[{"text":"v5"}]}', "$"),
+        ('[{"role":"user","content":"Hi"},{"role":"assistant","parts":[]}]', "$[1]"),
+        ('{"id":1,"messages":[{"role":"user","parts":[]}]}', "$.messages[0]"),
+        ('{"request":{"messages":[{"role":"user","parts":[]}]}}', "$.request.messages[0]"),
+    ],
+)
+def test_a_message_of_other_software_is_a_fault_and_not_an_empty_message(format, line, path):
+    [fault] = read([line.encode() + b"\n"], format)
     assert fault.code == "record"
+    assert fault.reason.endswith(f"got one with none of them - at `{path}`")
+
+
+def test_a_message_that_says_nothing_in_the_keys_of_its_form_is_one():
+    line = b'[{"role":"user","content":null},{"role":"assistant","content":"","name":"Ann"}]'
+    assert [message.content for message in read_one(line, "openai-chat").messages] == [(), ""]
 
 
 # --- Laws -----------------------------------------------------------------------------------------

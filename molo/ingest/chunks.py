@@ -53,11 +53,12 @@ class Chunks:
     def peek(self, layout: Layout | None, limit: int) -> bytes:
         """Give the first bytes, enough for `guess`: a line, or a document, of at most `limit`."""
         kept: list[bytes] = []
-        size = 0
+        size, blank = 0, True
         for chunk in self:
             kept.append(chunk)
             size += len(chunk)
-            ended = b"\n" in chunk and layout != "document" and not b"".join(kept).isspace()
+            blank = blank and chunk.isspace()
+            ended = b"\n" in chunk and layout != "document" and not blank
             if ended or size > limit or layout == "frames" or is_msgpack(kept[0]):
                 break
         self._peeked = kept

@@ -13,7 +13,8 @@ import msgspec
 from molo import json
 from molo.dialects import anthropic, gemini, openai_chat, openai_responses, rust_molo
 from molo.dialects.loss import Loss, Read, Reply, Written
-from molo.errors.translation import DECODE_FAILURES, decode_error
+from molo.errors import DecodeError
+from molo.errors.translation import DECODE_FAILURES, alternatives, decode_error
 from molo.errors.translation import Form as WireForm
 from molo.history.rules import Rules
 from molo.message import Message, ProviderData
@@ -53,7 +54,6 @@ class Form(NamedTuple):
 
     `keys` are the members of a body that are the conversation; the last is its messages. `read`
     takes such a body or its messages alone; where there is but one key, its messages alone.
-    `told_by` are keys of which a line that is one message has at least one, where `read` takes any.
     """
 
     name: str
@@ -62,7 +62,6 @@ class Form(NamedTuple):
     write: Write
     lost: Lost
     answers: Answers | None = None
-    told_by: tuple[str, ...] = ()
 
 
 def members_of(data: bytes) -> Members:
@@ -80,6 +79,7 @@ def members_of(data: bytes) -> Members:
 
 encode = msgspec.json.Encoder().encode
 _decode_members = msgspec.json.Decoder(Members).decode
+_decode_messages = msgspec.json.Decoder(list[Members]).decode
 _JSON = WireForm("JSON", msgspec.json.decode, encode)
 
 
@@ -132,7 +132,7 @@ def _vendor(
     dialect: _Dialect,
     keys: tuple[str, ...],
     answers: Answers,
-    told_by: tuple[str, ...] = (),
+    told_by: tuple[str, ...] = (),  # keys of which a message has at least one
 ) -> Form:
     def write(
         history: Sequence[Message], rules: Rules | None, envelope: ProviderData | None
@@ -148,7 +148,38 @@ def _vendor(
             return dialect.to_request(history, envelope=envelope).losses
         return dialect.to_request(history, rules=rules, envelope=envelope).losses
 
-    return Form(name, keys, dialect.from_request, write, lost, answers, told_by)
+    read = _read_told(dialect.from_request, told_by) if told_by else dialect.from_request
+    return Form(name, keys, read, write, lost, answers)
+
+
+def _read_told(read: Callable[[bytes], Read], told_by: tuple[str, ...]) -> Callable[[bytes], Read]:
+    """Refuse messages that say nothing in the keys of a form, but something in others.
+
+    The dialects keep unknown keys, and so read the messages of other software as empty ones.
+    """
+
+    def read_told(data: bytes) -> Read:
+        found = read(data)
+        if any(map(_is_hollow, found.history)):
+            _require_told(data, told_by)
+        return found
+
+    return read_told
+
+
+def _is_hollow(message: Message) -> bool:
+    return message.provider_data is not None and not message.content
+
+
+def _require_told(data: bytes, told_by: tuple[str, ...]) -> None:
+    is_array = data.lstrip().startswith(b"[")
+    messages = data if is_array else members_of(data)["messages"]
+    for at, message in enumerate(_decode_messages(messages)):
+        if message.keys().isdisjoint(told_by):
+            raise DecodeError(
+                f"Expected a message with {alternatives(told_by)}, got one with none of them",
+                path=f"$[{at}]" if is_array else f"$.messages[{at}]",
+            )
 
 
 _ROWS = (

@@ -68,7 +68,7 @@ def run(
     if workers < 1:
         raise ValueError(f"workers must be 1 or more, got {workers}")
     with open_log(path) as log:
-        found = log.guess()
+        found = log.guess(limit)
         name = found.format if format == AUTO else format
         size = log.size or 0
         if workers == 1 or size <= _SMALLEST_PART or not _has_parts(log, name, found.layout):

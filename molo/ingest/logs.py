@@ -107,15 +107,17 @@ class Log:
         if self._chunks.broken:
             raise BrokenLogError(self._chunks.broken)
 
-    def guess(self) -> Guess:
+    def guess(self, limit: int = MAX_LINE) -> Guess:
         """Guess the format by the suffix and the first records, which stay to be read.
+
+        For one whole record it looks at `limit` bytes and no more.
 
         Raises:
             OSError: from reading.
             ModuleNotFoundError: the log needs a package to be decompressed; the text says which.
         """
         layout = layout_of(self.source)
-        return guess(self._chunks.peek(layout, MAX_LINE), layout)
+        return guess(self._chunks.peek(layout, limit), layout)
 
     def read(self, format: str = AUTO, *, limit: int = MAX_LINE) -> Iterator[Record | Fault]:
         """Read the log as `molo.ingest.read` does; raises as `guess`.
@@ -123,7 +125,7 @@ class Log:
         Of a format that has lines, a file with the suffix `.json` is one document, unless its first
         lines are records.
         """
-        found = self.guess()
+        found = self.guess(limit)
         format = found.format if format == AUTO else format
         has_lines = format in FORMATS and FORMATS[format].layout == "lines"
         layout = found.layout if has_lines else None

@@ -29,7 +29,6 @@ from msgspec.structs import replace
 from molo.dialects.loss import Read
 from molo.dialects.wire import parse, spelled
 from molo.errors import DecodeError
-from molo.errors.translation import alternatives
 from molo.history.rules import Rules
 from molo.ingest.forms import Answers, Form, Members, Path, encode, members_of
 from molo.ingest.records import Origin, Record
@@ -77,7 +76,7 @@ def read_value(data: bytes, form: Form) -> Content:
     within, body = _take_body(members, form)
     answer = _take_answer(members, form.answers)
     if within is None and answer is None:
-        return _read_single(data, members, form)
+        return _read_single(data, form)
     read = _read_body(data, body, form, within)
     origin = Origin(form.name, read.envelope, within)
     if answer is not None:
@@ -156,14 +155,8 @@ def _read_answer(part: Raw, answers: Answers) -> Message | None:
 _NOTHING = {b"null", b"[]", b"{}", b'""'}
 
 
-def _read_single(data: bytes, members: Members, form: Form) -> Content:
+def _read_single(data: bytes, form: Form) -> Content:
     """Read an object that is one message."""
-    if form.told_by and members.keys().isdisjoint(form.told_by):
-        raise DecodeError(
-            f"Expected a conversation, or a message with {alternatives(form.told_by)}, "
-            "got an object with neither",
-            path="$",
-        )
     try:
         history = form.read(b"[%b]" % data).history
     except DecodeError as failure:
