@@ -39,6 +39,9 @@ from molo.dialects.wire import parse, text
 from molo.history import rules
 from molo.history.text import map_text
 
+# Levels of nesting that msgspec still reads, and Python code does not; from 3.12 on, C may go deeper.
+TOO_DEEP = 600 if sys.version_info < (3, 12) else 2_000
+
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
 CASES = Path(__file__).parents[2] / "shared" / "cases"
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the recordings are not here")
@@ -1248,7 +1251,7 @@ def test_what_is_nested_too_deeply_is_refused():
 
 
 def test_what_is_nested_too_deeply_for_a_delta_is_refused():
-    deep = '{"odd":' * 600 + "1" + "}" * 600
+    deep = '{"odd":' * TOO_DEEP + "1" + "}" * TOO_DEEP
     part = f'{{"text":"a","odd":{deep}}}'
     with pytest.raises(DecodeError, match=r"nested less deeply - at `\$\.contents\[0\]`"):
         gemini.from_request(conversation(part))
