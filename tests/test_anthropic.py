@@ -37,7 +37,7 @@ from molo.dialects.wire import parse
 from molo.history import rules
 from molo.history.text import map_text
 
-# Levels of nesting that msgspec still reads, and Python code does not; from 3.12 on, C may go deeper.
+# Levels of nesting that msgspec reads, and Python code does not; from 3.12 on, C goes deeper.
 TOO_DEEP = 600 if sys.version_info < (3, 12) else 2_000
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
