@@ -9,6 +9,7 @@ send what was read from process to process would take longer than to read it.
 
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterator
@@ -18,6 +19,7 @@ from contextlib import contextmanager
 from io import FileIO
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
+from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -158,7 +160,8 @@ def _in_order(
     try:
         with _pool(workers) as pool:
             for part in parts:
-                waiting.append((part, pool.submit(_work, task, part)))
+                with _uninterrupted():
+                    waiting.append((part, pool.submit(_work, task, part)))
                 if len(waiting) >= 2 * workers:
                     done, future = waiting.popleft()
                     yield done, future.result()
@@ -191,6 +194,20 @@ def _pool(workers: int) -> Generator[ProcessPoolExecutor, None, None]:
         ours.close()
         pool.shutdown(cancel_futures=True)
         theirs.close()
+
+
+@contextmanager
+def _uninterrupted() -> Generator[None, None, None]:
+    """Hold interrupts back, also from a worker that starts here, until it ignores them itself."""
+    if sys.platform == "win32":
+        yield
+        return
+    ensure_running()  # before the rest: where it starts, some releases of Python let them through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(lifeline: Connection) -> None:
