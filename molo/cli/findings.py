@@ -103,4 +103,4 @@ def counted(counts: Mapping[str, int]) -> str:
     '1,200 dangling_call, 2 id_empty'
     """
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{number:,} {code}" for code, number in ordered)
+    return ", ".join(f"{number:,} {inline(code)}" for code, number in ordered)

@@ -172,7 +172,7 @@ def _as_text(source: Source, stats: Stats) -> str:
         f"the longest history has {stats.longest['history']:,}.",
         f"{_share(stats.texts['reasoning'], stats.texts['assistant']):.0%} of the replies have "
         "reasoning.",
-        f"{sentence(stats.dangling, 'dangling call')}.",
+        f"{number(sum(stats.dangling.values()), 'dangling call')}.",
         f"{sentence(stats.attachments, 'attachment')}.",
         f"{sentence(stats.faults, 'bad line')}.",
         read_as(source),

@@ -1,0 +1,197 @@
+"""The `molo` command on terminals, with several workers, and when it is interrupted."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from command import LOG, MOLO, Terminal, run, through_shell
+
+COPIES = 1500  # of the example: some megabytes, more than a second's work
+PROBLEMS = 5  # of the example
+STYLES = re.compile(rb"\x1b\[[0-9;]*m")
+BAR = "━".encode()
+
+
+@pytest.fixture(scope="module")
+def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("long") / "log.jsonl"
+    path.write_bytes(LOG.read_bytes() * COPIES)
+    return path
+
+
+# --- Terminals ------------------------------------------------------------------------------------
+
+
+def shown(command: list[str], *streams: str, **environment: str) -> bytes:
+    terminal = Terminal(command, streams, **environment)
+    text = terminal.read()
+    terminal.close()
+    return text
+
+
+def test_long_work_shows_share_rate_and_time_left(long_log: Path) -> None:
+    text = shown([*MOLO, "stats", str(long_log)], "stderr")
+    assert re.search(rb"\d+ %", text)
+    assert BAR in text
+    assert b"MB/s" in text
+    assert re.search(rb"\d:\d\d:\d\d", text)
+
+
+def test_of_a_pipe_only_the_rate_is_known(long_log: Path) -> None:
+    command = [sys.executable, "-c", FED.format(molo=MOLO, log=str(long_log))]
+    text = shown(command, "stderr")
+    assert b"MB/s" in text
+    assert not re.search(rb"\d+ %", text)
+
+
+FED = """
+import subprocess
+cat = subprocess.Popen(["cat", {log!r}], stdout=subprocess.PIPE)
+subprocess.run({molo!r} + ["stats", "-"], stdin=cat.stdout)
+"""
+
+
+def test_quick_work_shows_no_bar() -> None:
+    assert shown([*MOLO, "stats", str(LOG)], "stderr") == b""
+
+
+def test_what_is_told_above_the_bar_is_whole(long_log: Path) -> None:
+    text = shown([*MOLO, "check", str(long_log)], "stdout", "stderr")
+    bare = STYLES.sub(b"", text)
+    assert BAR in text
+    assert bare.count(b"has no result. [dangling_call]\r\n") == COPIES
+    assert bare.endswith(b").\r\n")
+
+
+PLAIN_TERMINALS = {"NO_COLOR": "1", "TERM": "dumb"}
+
+
+def test_a_terminal_gets_colours() -> None:
+    assert STYLES.search(shown([*MOLO, "check", str(LOG)], "stdout"))
+
+
+@pytest.mark.parametrize("command", [["check"], ["stats"], ["show"]], ids=str)
+@pytest.mark.parametrize("name", PLAIN_TERMINALS)
+def test_no_colours_where_they_are_not_wanted(command: list[str], name: str) -> None:
+    environment = {name: PLAIN_TERMINALS[name]}
+    text = shown([*MOLO, *command, str(LOG)], "stdout", **environment)
+    assert b"\x1b" not in text
+    assert b"assistant" in text or b"dangling_call" in text
+
+
+def test_a_terminal_is_shown_no_control_characters_of_a_log(tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    escape, bell, turned = "\\u001b]0;x", "\\u0007", "\\u202e"
+    evil = f"{escape}{bell}{turned}"
+    log.write_text(
+        f'{{"id":"{evil}","messages":[{{"role":"user","content":"{evil}"}},{{"role":"assistant",'
+        f'"content":"","tool_calls":[{{"id":"{evil}","type":"function",'
+        f'"function":{{"name":"{evil}","arguments":"{evil}"}}}}]}}]}}'
+    )
+    for command in ("check", "stats", "show"):
+        text = STYLES.sub(b"", shown([*MOLO, command, str(log)], "stdout"))
+        assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)
+        assert "\u202e".encode() not in text
+
+
+def test_without_rich_a_terminal_gets_plain_text() -> None:
+    script = "import sys; sys.modules['rich'] = None; from molo.cli import main; main()"
+    text = shown([sys.executable, "-c", script, "stats", str(LOG)], "stdout", "stderr")
+    assert text.replace(b"\r\n", b"\n") == run("stats", LOG).stdout
+
+
+# --- Workers --------------------------------------------------------------------------------------
+
+JOBS = {
+    "check": ["check", "LOG"],
+    "check in full": ["check", "LOG", "--json", "--rules", "deepseek"],
+    "stats": ["stats", "LOG", "--json"],
+    "convert": ["convert", "LOG", "out", "--to", "anthropic", "--rejects", "rejects", "--json"],
+    "repair": ["repair", "LOG", "out", "--rejects", "rejects"],
+    "compressed": ["convert", "LOG", "out.jsonl.gz"],
+}
+
+
+@pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
+def test_two_workers_give_what_one_gives(job: list[str], tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(LOG.read_bytes() * 100)
+    given: list[tuple[int, bytes, bytes, dict[str, bytes]]] = []
+    for workers in ("1", "2"):
+        place = tmp_path / workers
+        place.mkdir()
+        arguments = [str(log) if part == "LOG" else part for part in job]
+        done = run(*arguments, "--workers", workers, cwd=place)
+        files = {path.name: path.read_bytes() for path in place.iterdir()}
+        given.append((done.returncode, done.stdout, done.stderr, files))
+    assert given[0] == given[1]
+
+
+# --- Memory ---------------------------------------------------------------------------------------
+
+
+def peak(*arguments: object) -> int:
+    """Measure the memory that a command takes, in KiB."""
+    process = subprocess.Popen([*MOLO, *map(str, arguments)], stdout=subprocess.DEVNULL)
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0  # it has been waited for
+    return usage.ru_maxrss
+
+
+@pytest.mark.parametrize("command", ["check", "stats"])
+def test_memory_does_not_grow_with_the_log(command: str, long_log: Path) -> None:
+    assert peak(command, long_log) - peak(command, LOG) < 8 * 2**10  # KiB; the log has 8 MB
+
+
+# --- Ends before the end --------------------------------------------------------------------------
+
+
+def wait_for_children(directory: Path) -> None:
+    for _ in range(600):
+        if any(path.name.startswith(".molo-") for path in directory.iterdir()):
+            return
+        time.sleep(0.05)
+    raise TimeoutError
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_an_interrupt_in_the_middle_leaves_no_half_file(
+    workers: str, long_log: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "out.jsonl").write_bytes(b"old")
+    command = [*MOLO, "convert", str(long_log), "out.jsonl", "--rejects", "rejects"]
+    process = subprocess.Popen(
+        [*command, "--workers", workers],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    wait_for_children(tmp_path)
+    time.sleep(0.3)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    _, stderr = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in stderr
+    assert os.listdir(tmp_path) == ["out.jsonl"]
+    assert (tmp_path / "out.jsonl").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize("command", ["check {log}", "check {log} --workers 2", "convert {log} -"])
+def test_a_closed_pipe_ends_the_work_and_is_no_traceback(command: str, long_log: Path) -> None:
+    line = f"molo {command.format(log=long_log)} 2>/dev/null | head --lines=1"
+    done = through_shell(f"{line}; exit ${{PIPESTATUS[0]}}")
+    assert done.returncode == 2
+    assert done.stdout.count(b"\n") == 1
+    assert done.stderr == b""
+
+
+def test_a_full_disk_under_a_report_is_told() -> None:
+    done = through_shell('molo check "$LOG" >/dev/full')
+    assert (done.returncode, done.stderr) == (2, b"molo: No space left on device\n")
