@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import codecs, floor, history, ingest
+from benchmarks import arrow, codecs, floor, history, ingest
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -19,6 +19,7 @@ SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
     "ingest": ingest.cost,
     "memory": ingest.memory,
+    "arrow": arrow.run,
 }
 # What takes long, or needs two idle CPUs, and is measured only when it is named.
 LONG: dict[str, Callable[[float, int], Section]] = {

@@ -5,7 +5,8 @@
     python examples/tool_errors.py OUT
 
 Calls and results were paired by `molo.history.pair`. A join on ids in SQL would pair wrongly, since
-ids restart every turn in the wild.
+ids restart every turn in the wild. OpenAI's forms do not say that a result is an error, so logs of
+theirs show no failures.
 """
 
 import sys

@@ -1,6 +1,5 @@
 """Histories as Arrow batches and Parquet: nothing changes on the way, and bad data is an error."""
 
-import gzip
 import os
 import pickle
 import subprocess
@@ -48,6 +47,17 @@ DIALECTS = {
     "gemini": "gemini",
 }
 needs_corpus = pytest.mark.skipif(not CORPUS.exists(), reason="the shared corpus is not here")
+
+
+def free_memory():
+    """Bytes of memory that are free; 0 where the system does not say."""
+    names = getattr(os, "sysconf_names", {})
+    return (
+        os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        if "SC_AVPHYS_PAGES" in names
+        else 0
+    )
+
 
 CALL = ToolCall("call_1", "weather", '{"city":"Beijing"}')
 DATA = ProviderData(dialect="anthropic", delta='{"0":[]}', digest="1:2", sealed=True)
@@ -103,8 +113,8 @@ items = st.lists(records | faults, max_size=8)
 
 
 @given(items, st.integers(1, 5), st.integers(1, 100))
-def test_batches_give_back_what_they_were_made_of(items, rows, span):
-    batches = list(arrow.to_batches(items, rows=rows, span=span))
+def test_batches_give_back_what_they_were_made_of(items, rows, size):
+    batches = list(arrow.to_batches(items, rows=rows, size=size))
     assert all(batch.schema == arrow.CONVERSATIONS for batch in batches)
     for batch in batches:
         batch.validate(full=True)
@@ -359,7 +369,21 @@ def test_text_that_is_no_utf8_is_an_error():
         arrow.from_batch(batch.set_column(place, "rest", broken))
 
 
-@pytest.mark.parametrize("bounds", [{"rows": 0}, {"span": 0}])
+@pytest.mark.parametrize(
+    ("bounds", "rows"),
+    [
+        ({}, [6]),
+        ({"rows": 4}, [4, 2]),
+        ({"size": 250}, [2, 2, 2]),
+        ({"size": 1}, [1, 1, 1, 1, 1, 1]),
+    ],
+)
+def test_batches_are_cut_by_rows_and_by_size(bounds, rows):
+    items = [Record([user("x" * 80)])] * 5 + [Fault("-", 6, 0, 80, "r", b"x" * 80, "json")]
+    assert [batch.num_rows for batch in arrow.to_batches(items, **bounds)] == rows
+
+
+@pytest.mark.parametrize("bounds", [{"rows": 0}, {"size": 0}])
 def test_bounds_of_a_batch_are_positive(bounds):
     with pytest.raises(ValueError, match="positive"):
         arrow.to_batches([], **bounds)
@@ -666,7 +690,7 @@ def test_an_empty_batch_gives_an_empty_batch_of_the_same_schema(name):
 
 def test_row_groups_are_cut_by_size_and_read_one_by_one(tmp_path):
     text = "x" * 2**20
-    items = [Record([user(text)], line, line * 2**20) for line in range(100)]
+    items = [Record([user(text)], line) for line in range(100)]
     assert arrow.write_parquet(iter(items), tmp_path / "log.parquet") == 100
     metadata = pq.ParquetFile(tmp_path / "log.parquet").metadata
     assert metadata.num_row_groups == 2
@@ -688,13 +712,30 @@ def test_a_log_without_records_is_a_file_without_rows(tmp_path):
     assert pq.read_schema(tmp_path / "log.parquet").equals(arrow.CONVERSATIONS)
 
 
-def test_parquet_of_a_log_is_smaller_than_its_gzip(tmp_path):
-    from benchmarks.generate import conversations
+heavy_text = pytest.mark.skipif(free_memory() < 16 * 2**30, reason="less than 16 GiB are free")
 
-    logs = conversations(100)
-    lines = b"\n".join(map(molo.json.encode, logs))
-    arrow.write_parquet(map(Record, logs), tmp_path / "log.parquet")
-    assert (tmp_path / "log.parquet").stat().st_size < len(gzip.compress(lines))
+
+@pytest.mark.heavy
+@heavy_text
+def test_a_column_holds_more_than_2_gib_of_text():
+    record = Record([Assistant("é" + "x" * (2**20 - 2))] * 2100)
+    batch = arrow.to_batch([record])
+    assert batch.column("messages").flatten().field("content").nbytes > 2**31
+    assert arrow.from_batch(batch) == [record]
+    assert arrow.to_messages(batch).num_rows == 2100
+
+
+@pytest.mark.heavy
+@heavy_text
+def test_a_conversation_that_parquet_cannot_hold_is_an_error_and_many_large_ones_are_none(tmp_path):
+    history = [Assistant(f"{number}{'x' * 2**20}") for number in range(2100)]
+    with pytest.raises(EncodeError, match="less than 2 GiB"):
+        arrow.write_parquet([Record(history)], tmp_path / "log.parquet")
+    assert os.listdir(tmp_path) == []
+    items = [Record([message]) for message in history]
+    assert arrow.write_parquet(items, tmp_path / "log.parquet") == 2100
+    assert pq.ParquetFile(tmp_path / "log.parquet").metadata.num_row_groups > 20
+    assert list(arrow.read_parquet(tmp_path / "log.parquet")) == items
 
 
 # --- Imports --------------------------------------------------------------------------------------

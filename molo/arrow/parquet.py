@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from molo.arrow.reading import from_batch
 from molo.arrow.schema import CONVERSATIONS
 from molo.arrow.writing import ROWS, to_batches
-from molo.errors import DecodeError
+from molo.errors import DecodeError, EncodeError
 from molo.ingest import Fault, Record, whole_file
 
 __all__ = ["read_parquet", "write_parquet"]
@@ -28,7 +28,8 @@ def write_parquet(items: Iterable[Record | Fault], path: str | Path) -> int:
     where only Records are wanted.
 
     Raises:
-        EncodeError: as `to_batches`.
+        EncodeError: as `to_batches`; or one conversation has more text than Parquet can hold, which
+            is about 2 GiB in one field of its messages.
         OSError: the file cannot be written.
     """
     rows = 0
@@ -37,7 +38,7 @@ def write_parquet(items: Iterable[Record | Fault], path: str | Path) -> int:
         pq.ParquetWriter(file, CONVERSATIONS, compression="zstd") as writer,
     ):
         for group in _groups(to_batches(items)):
-            writer.write_table(group)
+            _write(writer, group)
             rows += group.num_rows
     return rows
 
@@ -67,6 +68,14 @@ def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
             held, size = [], 0
     if held:
         yield pa.Table.from_batches(held, CONVERSATIONS)
+
+
+def _write(writer: pq.ParquetWriter, group: pa.Table) -> None:
+    try:
+        return writer.write_table(group)
+    except pa.ArrowCapacityError:  # groups are small, so it is one row
+        error = EncodeError("Expected less than 2 GiB of text in a conversation, got more")
+    raise error
 
 
 def _batches(path: str | Path) -> Iterator[pa.RecordBatch]:

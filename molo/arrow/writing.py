@@ -8,7 +8,7 @@ from typing import TypeAlias
 import msgspec
 import pyarrow as pa
 
-from molo import json
+from molo import json, msgpack
 from molo.arrow.columns import list_column, nulls, struct, struct_of
 from molo.arrow.schema import BLOCK, CALL, CONVERSATIONS, FAULT, MESSAGE, PROVIDER_DATA
 from molo.errors import EncodeError, MoloError
@@ -31,10 +31,10 @@ from molo.message import (
     only_messages,
 )
 
-__all__ = ["ROWS", "SPAN", "histories_column", "to_batch", "to_batches"]
+__all__ = ["ROWS", "SIZE", "histories_column", "to_batch", "to_batches"]
 
 ROWS = 1024  # in a batch, at most
-SPAN = 16 * 2**20  # bytes of the log that a batch comes from, at most; one longer row is a batch
+SIZE = 16 * 2**20  # bytes in a batch, about; a larger row is a batch by itself
 
 _Item: TypeAlias = Record | Fault
 # What fields of a wrong type give, wherever they are looked at first, and lone surrogates.
@@ -42,25 +42,26 @@ _REFUSED = (UnicodeEncodeError, OverflowError, TypeError, AttributeError, pa.Arr
 
 
 def to_batches(
-    items: Iterable[Record | Fault], *, rows: int = ROWS, span: int = SPAN
+    items: Iterable[Record | Fault], *, rows: int = ROWS, size: int = SIZE
 ) -> Iterator[pa.RecordBatch]:
     """Write what `molo.ingest.read` gives as batches of the schema `CONVERSATIONS`.
 
     Histories that come from elsewhere are written as `Record(history)`. A batch has at most this
-    many rows, and holds what comes from at most `span` bytes of a log, so that memory is flat.
+    many rows, and more than one only if they have no more than `size` bytes together: memory is
+    flat.
 
     Raises:
         EncodeError: an item holds what Arrow cannot (a lone surrogate, a field of a wrong type).
-        ValueError: `rows` or `span` is not positive.
+        ValueError: `rows` or `size` is not positive.
 
     >>> from molo import system
     >>> [batch] = to_batches([Record([system("Be brief.")], line=1, rest='{"id":"a7"}')])
     >>> batch.column("id").to_pylist()
     ['a7']
     """
-    if rows < 1 or span < 1:
-        raise ValueError(f"Expected positive numbers, got rows={rows} and span={span}")
-    return map(to_batch, _cut(items, rows, span))
+    if rows < 1 or size < 1:
+        raise ValueError(f"Expected positive numbers, got rows={rows} and size={size}")
+    return map(to_batch, _cut(items, rows, size))
 
 
 def to_batch(items: Sequence[Record | Fault]) -> pa.RecordBatch:
@@ -92,16 +93,32 @@ def histories_column(histories: Sequence[Sequence[Message] | None]) -> pa.LargeL
     raise _refusal(histories)
 
 
-def _cut(items: Iterable[_Item], rows: int, span: int) -> Iterator[list[_Item]]:
-    """Cut items into runs; an item knows its offset in the log, and 0 if it comes from none."""
+# --- Batches of bounded size ----------------------------------------------------------------------
+
+
+def _cut(items: Iterable[_Item], rows: int, size: int) -> Iterator[list[_Item]]:
+    """Cut items into runs for a batch each."""
     run: list[_Item] = []
+    held = 0
     for item in items:
-        if run and (len(run) == rows or not 0 <= item.offset - run[0].offset < span):
+        length = _length(item)
+        if run and (len(run) == rows or held + length > size):
             yield run
-            run = []
+            run, held = [], 0
         run.append(item)
+        held += length
     if run:
         yield run
+
+
+def _length(item: _Item) -> int:
+    """Give the bytes of an item: of its messages as MessagePack, which is counted the fastest."""
+    if isinstance(item, Fault):
+        return len(item.raw)
+    try:
+        return len(item.rest) + len(msgpack.encode(item.messages))
+    except EncodeError:
+        return 0  # `to_batch` says what is wrong, and where
 
 
 # --- The columns beside the messages --------------------------------------------------------------
