@@ -29,6 +29,7 @@ from msgspec.structs import replace
 from molo.dialects.loss import Read
 from molo.dialects.wire import parse, spelled
 from molo.errors import DecodeError
+from molo.errors.translation import DECODE_FAILURES
 from molo.history.rules import Rules
 from molo.ingest.forms import Answers, Form, Members, Path, encode, members_of
 from molo.ingest.records import Origin, Record
@@ -191,7 +192,7 @@ def _ours(value: Raw | None) -> _Ours | None:
     """Read what molo remembered; None where a member of that name is somebody else's."""
     try:
         return None if value is None else _decode_ours(value)
-    except msgspec.MsgspecError:
+    except DECODE_FAILURES:
         return None
 
 
