@@ -890,6 +890,15 @@ def test_fields_that_a_vendor_refuses_are_left_out_and_named():
     assert [(loss.code, loss.at) for loss in result.losses] == [("field", 0)]
 
 
+def test_mistral_gets_files_as_documents():
+    at = "https://example.org/a.pdf"
+    history = [User((File(url=at, name="a.pdf"), File(url=at), Text("Read them.")))]
+    (message,) = written(history, rules=rules.MISTRAL)
+    document = {"type": "document_url", "document_url": at}
+    assert message["content"][:2] == [{**document, "document_name": "a.pdf"}, document]
+    assert read_one(message).content == history[0].content
+
+
 def test_mistral_gets_no_key_that_it_forbids():
     read = read_one({"role": "user", "content": "Hi", "name": None, "tool_calls": None})
     assert written([read], rules=rules.MISTRAL) == [{"role": "user", "content": "Hi"}]

@@ -313,6 +313,10 @@ MISTRAL = Rules(
     # The error "Expected last role User or Tool (or Assistant with prefix True) for serving but got
     # assistant", https://github.com/langchain-ai/langchain/issues/23703
     last_roles=("user", "tool"),
+    # "Unexpected role 'system' after role 'assistant'", the request validator.
+    system="leading",
+    # "Unexpected content chunk types in tool message", the same, for tokenizers before version 15.
+    result_blocks=("text", "wire"),
 )
 """Mistral. A reply to be continued (`prefix`) needs "assistant" in `last_roles`."""
 

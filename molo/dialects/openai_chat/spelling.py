@@ -47,6 +47,9 @@ class Spelling(Struct, frozen=True, kw_only=True):
     empty_content: Literal["null", "empty", "absent", "recorded"] = "recorded"
     """The content of an assistant that calls tools and says nothing."""
 
+    file_part: Literal["file", "document_url"] = "file"
+    """The kind of part that files are; `document_url` holds the URL itself and `document_name`."""
+
     keys: Mapping[str, frozenset[str]] = {}
     """By role, the only keys that a message may have, where the vendor refuses others."""
 
@@ -120,6 +123,8 @@ MISTRAL = Spelling(
     sealed=False,
     # recorded: "" in every answer with calls
     empty_content="empty",
+    # https://docs.mistral.ai/capabilities/document_ai; recorded, also with a data URL
+    file_part="document_url",
     # quoted: "extra_forbidden", for `reasoning_content` and for `name` and `tool_calls` of a user:
     # https://github.com/charmbracelet/crush/issues/1590,
     # https://github.com/Gage-Technologies/mistral-go/issues/3; recorded: `prefix`

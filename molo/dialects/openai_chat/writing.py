@@ -175,6 +175,8 @@ class _Writer:
         if isinstance(message, Assistant):
             self._respell_reasoning(at, message, written)
             self._respell_empty(message, written)
+        if self._spelling.file_part == "document_url" and "content" in written:
+            written["content"] = _with_documents(written["content"])
         if not self._spelling.sealed and _unseal(written):
             self.lose("sealed", at, LOST["sealed"])
         if self._spelling.keys:
@@ -237,6 +239,20 @@ def _text_parts(content: Json) -> list[Json]:
 
 def _is_thinking(part: Json) -> bool:
     return isinstance(part, dict) and part.get("type") == "thinking"
+
+
+def _with_documents(content: Json) -> Json:
+    return [*map(_document, content)] if isinstance(content, list) else content
+
+
+def _document(part: Json) -> Json:
+    match part:
+        case {"type": "file", "file": {"file_data": url, "filename": name}}:
+            return {"type": "document_url", "document_url": url, "document_name": name}
+        case {"type": "file", "file": {"file_data": url}}:
+            return {"type": "document_url", "document_url": url}
+        case _:
+            return part
 
 
 def _unseal(written: dict[str, Json]) -> bool:
