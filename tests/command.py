@@ -7,10 +7,13 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import pytest
+
 import molo
+from molo.cli import main
 
 ROOT = Path(__file__).parent.parent
 SESSION = ROOT / "examples" / "session.rust.json"
@@ -18,6 +21,7 @@ LOG = ROOT / "examples" / "log.jsonl"
 MOLO = [sys.executable, "-m", "molo"]
 
 Done = subprocess.CompletedProcess[bytes]
+Call = Callable[..., Done]
 
 
 def run(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Done:
@@ -25,6 +29,13 @@ def run(*arguments: object, stdin: bytes = b"", cwd: Path | None = None) -> Done
     return subprocess.run(
         command, input=stdin, capture_output=True, cwd=cwd, check=False, timeout=60
     )
+
+
+def called(capture: pytest.CaptureFixture[bytes], *arguments: object) -> Done:
+    """Run the command in this process, which is quicker."""
+    command = list(map(str, arguments))
+    code = main(command)
+    return subprocess.CompletedProcess(command, code, *capture.readouterr())
 
 
 def through_shell(line: str) -> Done:

@@ -5,10 +5,11 @@ import json
 import os
 import signal
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
-from command import LOG, MOLO, ROOT, SESSION, history_of, run, through_shell
+from command import LOG, MOLO, ROOT, SESSION, Call, called, history_of, run, through_shell
 
 import molo
 from molo.cli import main
@@ -37,7 +38,14 @@ WRITTEN = {
 }
 
 
-def test_the_example_session_comes_back_byte_for_byte_through_every_format(tmp_path: Path) -> None:
+@pytest.fixture
+def call(capfdbinary: pytest.CaptureFixture[bytes]) -> Call:
+    return partial(called, capfdbinary)
+
+
+def test_the_example_session_comes_back_byte_for_byte_through_every_format(
+    tmp_path: Path, call: Call
+) -> None:
     steps = [
         (SESSION, tmp_path / "a.json"),
         (tmp_path / "a.json", tmp_path / "b.msgpack"),
@@ -45,7 +53,7 @@ def test_the_example_session_comes_back_byte_for_byte_through_every_format(tmp_p
         (tmp_path / "c.msgpack", tmp_path / "d.json", "--to", "rust-molo"),
     ]
     for step in steps:
-        assert run("convert", *step).returncode == 0
+        assert call("convert", *step).returncode == 0
     assert (tmp_path / "d.json").read_bytes() == SESSION.read_bytes()
 
 
@@ -92,8 +100,8 @@ def test_the_suffix_says_how_records_lie_in_a_file(name: str, tmp_path: Path) ->
     assert (gzip.decompress(data) if name.endswith(".gz") else data) == SUFFIXES[name]
 
 
-def test_the_summary_on_standard_error_says_what_was_done(tmp_path: Path) -> None:
-    done = run("convert", SESSION, tmp_path / "out.json")
+def test_the_summary_on_standard_error_says_what_was_done(tmp_path: Path, call: Call) -> None:
+    done = call("convert", SESSION, tmp_path / "out.json")
     assert done.stderr == b"1 history, 23 messages: rust-molo -> molo\n"
 
 
@@ -205,9 +213,11 @@ def mixed(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_log_goes_to_another_vendor_and_bad_lines_to_a_file_byte_for_byte(mixed: Path) -> None:
+def test_a_log_goes_to_another_vendor_and_bad_lines_to_a_file_byte_for_byte(
+    mixed: Path, call: Call
+) -> None:
     out, rejects = mixed.with_name("out.jsonl"), mixed.with_name("rejects")
-    done = run("convert", mixed, out, "--to", "anthropic", "--rejects", rejects)
+    done = call("convert", mixed, out, "--to", "anthropic", "--rejects", rejects)
     assert done.returncode == 1
     assert rejects.read_bytes() == b'no JSON\n{"messages":5}\r\n{'
     assert [json.loads(line).get("id") for line in out.read_bytes().splitlines()] == [1, 2, None, 3]
@@ -218,10 +228,10 @@ def test_a_log_goes_to_another_vendor_and_bad_lines_to_a_file_byte_for_byte(mixe
     ]
 
 
-def test_there_and_back_a_log_says_what_it_said(mixed: Path) -> None:
+def test_there_and_back_a_log_says_what_it_said(mixed: Path, call: Call) -> None:
     native, back = mixed.with_name("native.jsonl"), mixed.with_name("back.jsonl")
-    run("convert", mixed, native)
-    done = run("convert", native, back, "--to", "openai-chat")
+    call("convert", mixed, native)
+    done = call("convert", native, back, "--to", "openai-chat")
     assert done.returncode == 0
     good = [line for number, line in enumerate(MIXED.splitlines()) if number in (0, 2, 4, 6)]
     assert [json.loads(line) for line in back.read_bytes().splitlines()] == list(
@@ -229,9 +239,9 @@ def test_there_and_back_a_log_says_what_it_said(mixed: Path) -> None:
     )
 
 
-def test_json_tells_every_loss_change_problem_and_bad_line(mixed: Path) -> None:
+def test_json_tells_every_loss_change_problem_and_bad_line(mixed: Path, call: Call) -> None:
     out = mixed.with_name("out.jsonl")
-    done = run("convert", mixed, out, "--to", "anthropic", "--repair", "gemini", "--json")
+    done = call("convert", mixed, out, "--to", "anthropic", "--repair", "gemini", "--json")
     *found, summary = map(json.loads, done.stdout.splitlines())
     assert [
         tuple(one.get(key) for key in ("kind", "line", "code", "at", "to")) for one in found
@@ -249,15 +259,15 @@ def test_json_tells_every_loss_change_problem_and_bad_line(mixed: Path) -> None:
     assert done.stderr == b""
 
 
-def test_at_most_ten_bad_lines_are_told_one_by_one(tmp_path: Path) -> None:
+def test_at_most_ten_bad_lines_are_told_one_by_one(tmp_path: Path, call: Call) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(GOOD % (1, 1) + b"\n" + b"no JSON\n" * 25)
-    told = run("convert", log, tmp_path / "out.jsonl").stderr.decode().splitlines()
+    told = call("convert", log, tmp_path / "out.jsonl").stderr.decode().splitlines()
     assert [line.split(":")[1] for line in told[:10]] == [str(number) for number in range(2, 12)]
     assert told[10:] == ["1 history, 1 message: openai-chat -> molo", "25 bad lines (25 json)"]
 
 
-def test_redaction_reaches_messages_and_what_stands_beside_them(tmp_path: Path) -> None:
+def test_redaction_reaches_messages_and_what_stands_beside_them(tmp_path: Path, call: Call) -> None:
     log = tmp_path / "log.jsonl"
     hidden = [
         '{"messages":[{"role":"user","content":"I am Ada."}],"user":{"name":"\\u0041da"}}',
@@ -266,7 +276,17 @@ def test_redaction_reaches_messages_and_what_stands_beside_them(tmp_path: Path) 
         '{"messages":[{"role":"user","content":[{"type":"text","text":"Ada","x":"Ada"}]}]}',
     ]
     log.write_text("\n".join(hidden))
-    done = run("convert", log, "-", "--to", "openai-chat", "--redact", "(?i)ADA", "--redact", "red")
+    done = call(
+        "convert",
+        log,
+        "-",
+        "--to",
+        "openai-chat",
+        "--redact",
+        "(?i)ADA",
+        "--redact",
+        "red",
+    )
     assert (done.returncode, b"Ada" in done.stdout) == (0, False)
     assert done.stdout.count(b"[redacted]") == 5
     assert b"[[" not in done.stdout
@@ -295,11 +315,11 @@ def test_reasoning_is_stripped_as_the_policy_says(policy: str, tmp_path: Path) -
 # --- Repair ---------------------------------------------------------------------------------------
 
 
-def test_a_repaired_log_has_no_problems_and_keeps_all_else(tmp_path: Path) -> None:
+def test_a_repaired_log_has_no_problems_and_keeps_all_else(tmp_path: Path, call: Call) -> None:
     out, rejects = tmp_path / "out.jsonl", tmp_path / "rejects"
-    done = run("repair", LOG, out, "--rules", "openai-chat", "--rejects", rejects)
+    done = call("repair", LOG, out, "--rules", "openai-chat", "--rejects", rejects)
     assert done.returncode == 1  # for the line that is no JSON
-    assert run("check", out, "--rules", "openai-chat").returncode == 0
+    assert call("check", out, "--rules", "openai-chat").returncode == 0
     before = [line for line in LOG.read_bytes().splitlines() if line != rejects.read_bytes()[:-1]]
     beside = [
         [(one["id"], one["model"], one["usage"]) for one in map(json.loads, lines)]
@@ -308,26 +328,26 @@ def test_a_repaired_log_has_no_problems_and_keeps_all_else(tmp_path: Path) -> No
     assert beside[0] == beside[1]
 
 
-def test_an_answer_that_asks_for_tools_gets_no_made_up_result(tmp_path: Path) -> None:
+def test_an_answer_that_asks_for_tools_gets_no_made_up_result(tmp_path: Path, call: Call) -> None:
     [line] = [line for line in LOG.read_bytes().splitlines() if b'"response"' in line]
     log = tmp_path / "log.jsonl"
     log.write_bytes(line + b"\n")
-    assert run("check", log, "--rules", "mistral").returncode == 1  # its ids have nine characters
-    assert json.loads(run("repair", log, "-").stdout) == json.loads(line)
+    assert call("check", log, "--rules", "mistral").returncode == 1  # its ids have nine characters
+    assert json.loads(call("repair", log, "-").stdout) == json.loads(line)
 
 
-def test_a_log_can_be_repaired_in_place(tmp_path: Path) -> None:
+def test_a_log_can_be_repaired_in_place(tmp_path: Path, call: Call) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(CALL + b"\n")
-    assert run("repair", log, log).returncode == 0
-    assert run("check", log).returncode == 0
+    assert call("repair", log, log).returncode == 0
+    assert call("check", log).returncode == 0
     assert os.listdir(tmp_path) == ["log.jsonl"]
 
 
-def test_problems_that_are_left_are_found(tmp_path: Path) -> None:
+def test_problems_that_are_left_are_found(tmp_path: Path, call: Call) -> None:
     log = tmp_path / "log.jsonl"
     log.write_bytes(b'[{"role":"user","content":"Hi"},{"role":"assistant","content":"Yes"}]\n')
-    done = run("repair", log, tmp_path / "out.jsonl", "--rules", "mistral")
+    done = call("repair", log, tmp_path / "out.jsonl", "--rules", "mistral")
     assert done.returncode == 1
     assert done.stderr.decode().splitlines()[1:] == ["1 problem (1 last_role) left"]
 
@@ -346,18 +366,18 @@ def transcript(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_transcript_stays_one_or_becomes_a_document(transcript: Path) -> None:
+def test_a_transcript_stays_one_or_becomes_a_document(transcript: Path, call: Call) -> None:
     document, again = transcript.with_name("all.json"), transcript.with_name("again.jsonl")
-    assert run("convert", transcript, document).stderr == b"1 history, 4 messages: molo -> molo\n"
+    assert call("convert", transcript, document).stderr == b"1 history, 4 messages: molo -> molo\n"
     assert molo.json.decode(document.read_bytes()) == TRANSCRIPT
-    assert run("convert", transcript, again).stderr == b"4 messages: molo -> molo\n"
+    assert call("convert", transcript, again).stderr == b"4 messages: molo -> molo\n"
     assert again.read_bytes() == LINES
 
 
-def test_a_transcript_is_repaired_as_one_history(transcript: Path) -> None:
+def test_a_transcript_is_repaired_as_one_history(transcript: Path, call: Call) -> None:
     lines = LINES.splitlines(keepends=True)
     transcript.write_bytes(b"".join([*lines[:2], lines[0], lines[2]]))  # a late result
-    done = run("repair", transcript, "-")
+    done = call("repair", transcript, "-")
     assert done.stdout == b"".join([lines[0], lines[1], lines[2], lines[0]])
     assert done.returncode == 0
 

@@ -55,5 +55,5 @@ def _summary(source: Source, found: Tally) -> str:
     if found.problems:
         faulty = f"{found.read['with_problems']:,} of {histories}"
         problems = f"{sentence(found.problems, 'problem')} in {faulty}"
-    told = [problems, sentence(found.faults, "bad line")]
-    return f"\n{'; '.join(filter(None, told))}.\n{read_as(source)}\n"
+    told = [problems, sentence(found.faults, "bad line"), read_as(source)]
+    return "\n" + "".join(f"{fact}.\n" for fact in told if fact)

@@ -123,8 +123,8 @@ _OUT = _Argument(
     "out",
     {
         "metavar": "OUT",
-        "help": "the file to write; - is standard output; it is whole or stays as it was. "
-        ".json holds one history, .jsonl one a line; with .gz or .zst it is compressed",
+        "help": "the file to write, which is whole or stays as it was; - is standard output; "
+        ".json holds one history, .jsonl one a line; .gz and .zst are compressed",
     },
 )
 _FROM = _Argument(
@@ -133,7 +133,7 @@ _FROM = _Argument(
         "dest": "source_format",
         "metavar": "FORMAT",
         "choices": (AUTO, *FORMATS, PARQUET),
-        "help": "format of LOG; by default told from its suffix and its first records",
+        "help": "format of LOG; by default told from its suffix and first records",
     },
 )
 _TO = _Argument(
@@ -151,7 +151,8 @@ _RULES = _Argument(
     {
         "metavar": "RULES",
         "choices": RULES,
-        "help": "whose rules hold; by default common, what every vendor asks for",
+        "help": "whose rules hold, a name that molo --help lists; by default common, what every "
+        "vendor asks for",
     },
 )
 _REPAIR = _Argument(
@@ -159,7 +160,7 @@ _REPAIR = _Argument(
     {
         "metavar": "RULES",
         "choices": RULES,
-        "help": "repair the histories for a vendor, and write them as it spells them",
+        "help": "repair the histories for a vendor, and spell them as it does",
     },
 )
 _STRIP = _Argument(
@@ -176,16 +177,16 @@ _REDACT = _Argument(
         "metavar": "PATTERN",
         "type": _pattern,
         "action": "append",
-        "help": "put [redacted] in the place of what this regular expression of Python matches, "
-        "in every text of every field, and in what stands beside the messages; ids, URLs and media "
-        "of messages stay; may be given again",
+        "help": "write [redacted] for what this regular expression of Python matches, in all text "
+        "of the messages and in all that stands beside them (ids of calls, names of tools, URLs "
+        "and media stay); may be given several times",
     },
 )
 _REJECTS = _Argument(
     "--rejects",
     {
         "metavar": "FILE",
-        "help": "write the lines that are no record there, byte for byte (and unredacted)",
+        "help": "write the bad lines there, byte for byte (not redacted); else they are left out",
     },
 )
 _WORKERS = _Argument(
@@ -193,7 +194,7 @@ _WORKERS = _Argument(
     {
         "metavar": "N",
         "type": _positive,
-        "help": "processes; they share the lines of a file that is not compressed",
+        "help": "so many processes share the lines of a file that is not compressed; by default 1",
     },
 )
 _JSON = _Argument(
@@ -220,28 +221,28 @@ _SHOW_JSON = _Argument(
 
 _SUBCOMMANDS: Mapping[Command, _Subcommand] = {
     "check": _Subcommand(
-        "list the problems of all histories",
-        "List what keeps the histories of a log from being accepted by a vendor, and bad lines.",
+        "list what is wrong with the histories of a log",
+        "List what vendors do not accept in the histories of a log, and its bad lines.",
         (_LOG, _RULES, _FROM, _WORKERS, _JSON),
     ),
     "repair": _Subcommand(
-        "mend the histories and say what was done",
-        "Mend the histories of a log for a vendor; OUT has the format of LOG.",
+        "mend the histories, and say what was done",
+        "Mend the histories of a log so that a vendor accepts them; OUT has the format of LOG.",
         (_LOG, _OUT, _RULES, _FROM, _REJECTS, _WORKERS, _JSON),
     ),
     "convert": _Subcommand(
         "turn a log from one format into another",
-        "Turn a log from one format into another; what the other cannot hold is told.",
+        "Turn a log from one format into another, and say what the other cannot hold.",
         (_LOG, _OUT, _FROM, _TO, _STRIP, _REPAIR, _REDACT, _REJECTS, _WORKERS, _JSON),
     ),
     "stats": _Subcommand(
-        "count histories, messages, calls and text",
+        "count histories, messages, calls and texts",
         "Count what is in a log: histories, messages, calls by tool, reasoning, text, bad lines.",
         (_LOG, _FROM, _WORKERS, _JSON),
     ),
     "show": _Subcommand(
         "show one conversation",
-        "Show one conversation of a log, with its problems where they are.",
+        "Show one conversation of a log, and its problems where they are.",
         (_LOG, _LINE, _ID, _FROM, _SHOW_JSON),
     ),
 }

@@ -6,7 +6,7 @@ On a terminal, and with the package rich, things look as `fancy` has them, else 
 import os
 import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from typing import Protocol, TextIO, TypeAlias
 
@@ -62,9 +62,11 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 
 def say(text: str) -> None:
-    """Tell something on standard error, if it is open."""
+    """Tell something on standard error, if anybody listens."""
     if sys.stderr is not None:  # else another file may have its number
-        sys.stderr.write(f"{text}\n")
+        with suppress(OSError):  # its reader has gone
+            sys.stderr.write(f"{text}\n")
+            sys.stderr.flush()
 
 
 @contextmanager

@@ -166,22 +166,22 @@ def _as_json(source: Source, stats: Stats) -> bytes:
 
 def _as_text(source: Source, stats: Stats) -> str:
     shown = look(sys.stdout)
-    facts = [
-        f"{number(stats.read['histories'], 'history')}, "
-        f"{number(stats.read['messages'], 'message')}, "
-        f"the longest history has {stats.longest['history']:,}.",
-        f"{_share(stats.texts['reasoning'], stats.texts['assistant']):.0%} of the replies have "
-        "reasoning.",
-        f"{number(sum(stats.dangling.values()), 'dangling call')}.",
-        f"{sentence(stats.attachments, 'attachment')}.",
-        f"{sentence(stats.faults, 'bad line')}.",
-        read_as(source),
-    ]
-    tables = [
-        shown.table(("text", "number", "characters", "longest"), _texts(stats)),
-        shown.table(("tool", "calls", "dangling"), _tools(stats)) if stats.calls else "",
-    ]
-    return "\n".join(filter(None, [*tables, *(fact for fact in facts if fact != ".")])) + "\n"
+    tables = shown.table(("text", "number", "characters", "longest"), _texts(stats))
+    if stats.calls:
+        tables += "\n" + shown.table(("tool", "calls", "dangling"), _tools(stats))
+    return f"{tables}\n" + "".join(f"{fact}.\n" for fact in _facts(source, stats) if fact)
+
+
+def _facts(source: Source, stats: Stats) -> Iterator[str]:
+    histories = number(stats.read["histories"], "history")
+    messages = number(stats.read["messages"], "message")
+    yield f"{messages} in {histories}, {stats.longest['history']:,} in the longest"
+    share = _share(stats.texts["reasoning"], stats.texts["assistant"])
+    yield f"{share:.0%} of the replies have reasoning"
+    yield number(sum(stats.dangling.values()), "dangling call")
+    yield sentence(stats.attachments, "attachment")
+    yield sentence(stats.faults, "bad line")
+    yield read_as(source)
 
 
 def _texts(stats: Stats) -> list[Row]:

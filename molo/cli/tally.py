@@ -62,7 +62,7 @@ def sentence(counts: Mapping[str, int], noun: str) -> str:
 
 def read_as(source: Source) -> str:
     """Say in which format a log was read, and why."""
-    return f"Read as {source.format}{f' ({source.why})' if source.why else ''}."
+    return f"Read as {source.format}{f' ({source.why})' if source.why else ''}"
 
 
 def summary(source: Source, found: Tally) -> bytes:
