@@ -7,7 +7,9 @@ import struct
 import subprocess
 import sys
 import termios
-from collections.abc import Callable, Iterable
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -52,39 +54,26 @@ def through_shell(line: str) -> Done:
     )
 
 
-class Terminal:
-    """A process whose standard output or error is a terminal of 80 columns."""
-
-    def __init__(self, command: list[str], streams: Iterable[str], **environment: str) -> None:
-        self._ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-        plain = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
-        self.process = subprocess.Popen(
-            command,
-            env={**plain, "TERM": "xterm", **environment},
-            start_new_session=True,
-            stdin=subprocess.DEVNULL,
-            **{
-                name: theirs if name in streams else subprocess.DEVNULL
-                for name in ("stdout", "stderr")
-            },
-        )
+@contextmanager
+def terminal() -> Generator[tuple[int, list[bytes]], None, None]:
+    """Open a terminal of 80 columns: its descriptor, and what it has been shown by the end."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    shown: list[bytes] = []
+    reader = threading.Thread(target=_read_all, args=(ours, shown))
+    reader.start()
+    try:
+        yield theirs, shown
+    finally:
         os.close(theirs)
+        reader.join()
+        os.close(ours)
 
-    def read(self, until: bytes = b"") -> bytes:
-        """Read what the process shows, up to some text, or all until it ends."""
-        shown = b""
-        while not (until and until in shown):
-            try:
-                shown += os.read(self._ours, 2**16)
-            except OSError:  # nobody holds the other end any more
-                break
-        return shown
 
-    def close(self) -> int:
-        code = self.process.wait(timeout=60)
-        os.close(self._ours)
-        return code
+def _read_all(descriptor: int, shown: list[bytes]) -> None:
+    with suppress(OSError):  # nobody holds the other end any more
+        while data := os.read(descriptor, 2**16):
+            shown.append(data)
 
 
 def history_of(text: str) -> list[molo.Message]:

@@ -292,6 +292,22 @@ def test_redaction_reaches_messages_and_what_stands_beside_them(tmp_path: Path, 
     assert b"[[" not in done.stdout
 
 
+ENVELOPES = {  # what a vendor's envelope remembers, a pattern that is in it, and what is written
+    "kept": ("Hi", '{"input":"[redacted]"}'),
+    "dropped": ("text", '{"input":[{"role":"user","content":"Hi"}]}'),
+}
+
+
+@pytest.mark.parametrize(("pattern", "written"), ENVELOPES.values(), ids=ENVELOPES)
+def test_an_envelope_that_holds_a_match_is_dropped(
+    pattern: str, written: str, tmp_path: Path, call: Call
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_text('{"input":"Hi"}')  # a string, not a list: the envelope knows, as "text"
+    out = call("convert", log, "-", "--to", "openai-responses", "--redact", pattern).stdout
+    assert json.loads(out) == json.loads(written)
+
+
 STRIPPED = {
     "all": [None, None, None],
     "all-but-current-turn": [None, None, "c"],
@@ -350,6 +366,48 @@ def test_problems_that_are_left_are_found(tmp_path: Path, call: Call) -> None:
     done = call("repair", log, tmp_path / "out.jsonl", "--rules", "mistral")
     assert done.returncode == 1
     assert done.stderr.decode().splitlines()[1:] == ["1 problem (1 last_role) left"]
+
+
+def test_what_an_answer_asks_for_stays_open_while_the_rest_is_mended(
+    tmp_path: Path, call: Call
+) -> None:
+    asks = (
+        b'{"role":"assistant","content":"","tool_calls":[{"id":"%b","type":"function",'
+        b'"function":{"name":"look","arguments":"{}"}}]}'
+    )
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(
+        b'{"messages":[{"role":"user","content":"Hi"},%b,{"role":"user","content":"Well?"}],'
+        b'"response":{"choices":[{"message":%b}]}}\n' % (asks % b"a", asks % b"b")
+    )
+    *found, summary = map(
+        json.loads, call("repair", log, tmp_path / "out.jsonl", "--json").stdout.splitlines()
+    )
+    changes = [one for one in found if one["kind"] == "change"]
+    assert [(one["code"], one["at"], one["to"]) for one in changes] == [("dangling_call", 1, 2)]
+    mended = json.loads((tmp_path / "out.jsonl").read_bytes())
+    roles = [message["role"] for message in mended["messages"]]
+    assert roles == ["user", "assistant", "tool", "user"]
+    assert mended["response"]["choices"][0]["message"]["tool_calls"][0]["id"] == "b"
+    assert summary["problems"] == {}
+
+
+# --- Parquet --------------------------------------------------------------------------------------
+
+
+def test_a_log_goes_through_parquet_and_says_what_it_said(mixed: Path, call: Call) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `arrow`)")
+    table, rejects, back = (mixed.with_name(name) for name in ("t.parquet", "bad", "back.jsonl"))
+    done = call("convert", mixed, table, "--rejects", rejects)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[3] == b"4 histories, 5 messages: openai-chat -> parquet"
+    assert rejects.read_bytes() == b'no JSON\n{"messages":5}\r\n{'
+    assert call("convert", table, back, "--to", "openai-chat").returncode == 0
+    good = [line for line in MIXED.splitlines() if line.endswith((b".10}", b"]}]}"))]
+    assert list(map(json.loads, back.read_bytes().splitlines())) == list(map(json.loads, good))
+    assert call("check", table).returncode == 1
+    assert call("convert", rejects, table, "--from", "molo").returncode == 1
+    assert call("check", table).returncode == 1  # it is as it was
 
 
 # --- Transcripts ----------------------------------------------------------------------------------

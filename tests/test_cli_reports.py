@@ -94,6 +94,14 @@ def test_a_transcript_is_one_history_and_a_problem_has_the_line_of_its_message(
     assert summary["histories"] == 1
 
 
+def test_behind_a_transcript_stand_histories_of_their_own(call: Call, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    single, whole = molo.json.encode_message(molo.user("Hi")), molo.json.encode([molo.user("Hi")])
+    log.write_bytes(b"\n".join([single, single, whole, single, single]))
+    [summary] = map(json.loads, told(call, "check", log, "--json"))
+    assert (summary["histories"], summary["messages"]) == (3, 5)
+
+
 def test_an_answer_is_not_blamed_for_what_is_still_open(call: Call, tmp_path: Path) -> None:
     asks = (
         b'{"role":"assistant","content":null,"tool_calls":[{"id":"a","type":"function",'
@@ -215,6 +223,14 @@ def test_a_conversation_is_shown_by_line_or_id(
 ) -> None:
     done = call("show", shown_log, *which)
     assert (done.returncode, done.stdout.decode()) == (0, SHOWN.format(log=shown_log))
+
+
+def test_blocks_of_vendors_and_histories_without_messages_are_shown(
+    tmp_path: Path, call: Call
+) -> None:
+    log = write_log(tmp_path / "log.jsonl", [molo.user_blocks([molo.Wire("gemini", "{}")])], [])
+    assert told(call, "show", log)[2:] == ["[0] user", "  (a block of gemini, 2 characters)"]
+    assert told(call, "show", log, "2")[1:] == ["  ! The history has no messages. [empty_history]"]
 
 
 def test_an_id_may_be_a_number_and_that_of_an_answer(shown_log: Path, call: Call) -> None:

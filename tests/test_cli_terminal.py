@@ -6,11 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
-from command import LOG, MOLO, Call, Terminal, called, run, through_shell
+from command import LOG, MOLO, Call, called, terminal, through_shell
+
+import molo
+from molo.cli import main
 
 COPIES = 1000  # of the example: some megabytes, more than a second's work
 PROBLEMS = 5  # of the example
@@ -32,85 +36,129 @@ def long_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 # --- Terminals ------------------------------------------------------------------------------------
 
-
-def shown(command: list[str], *streams: str, **environment: str) -> bytes:
-    terminal = Terminal(command, streams, **environment)
-    text = terminal.read()
-    terminal.close()
-    return text
+Show = Callable[..., bytes]
 
 
-def test_long_work_shows_share_rate_and_time_left(long_log: Path) -> None:
-    text = shown([*MOLO, "stats", str(long_log)], "stderr")
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Show:
+    """Run the command with terminals for some of its streams, and give what they are shown."""
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    def run_on_terminal(arguments: list[object], *streams: str) -> bytes:
+        with (
+            terminal() as (descriptor, shown),
+            open(descriptor, "w", closefd=False) as screen,
+            open(os.devnull, "w") as nowhere,
+            monkeypatch.context() as patched,
+        ):
+            for stream in ("stdout", "stderr"):
+                patched.setattr(sys, stream, screen if stream in streams else nowhere)
+            main(list(map(str, arguments)))
+        return b"".join(shown)
+
+    return run_on_terminal
+
+
+def test_long_work_shows_share_rate_and_time_left(show: Show, long_log: Path) -> None:
+    text = show(["stats", long_log], "stderr")
     assert re.search(rb"\d+ %", text)
     assert BAR in text
-    assert b"MB/s" in text
+    assert re.search(rb"[kM]B/s", text)
     assert re.search(rb"\d:\d\d:\d\d", text)
 
 
 def test_of_a_pipe_only_the_rate_is_known(long_log: Path) -> None:
-    command = [sys.executable, "-c", FED.format(molo=MOLO, log=str(long_log))]
-    text = shown(command, "stderr")
-    assert b"MB/s" in text
-    assert not re.search(rb"\d+ %", text)
+    with (
+        terminal() as (descriptor, shown),
+        subprocess.Popen(["cat", long_log, long_log], stdout=subprocess.PIPE) as cat,
+    ):
+        command = [*MOLO, "stats", "-"]
+        environment = {**os.environ, "TERM": "xterm"}
+        subprocess.run(
+            command,
+            stdin=cat.stdout,
+            stdout=subprocess.DEVNULL,
+            stderr=descriptor,
+            env=environment,
+            check=False,
+        )
+    assert re.search(rb"[kM]B/s", b"".join(shown))
+    assert not re.search(rb"\d+ %", b"".join(shown))
 
 
-FED = """
-import subprocess
-cat = subprocess.Popen(["cat", {log!r}], stdout=subprocess.PIPE)
-subprocess.run({molo!r} + ["stats", "-"], stdin=cat.stdout)
-"""
+def test_quick_work_shows_no_bar(show: Show) -> None:
+    assert show(["stats", LOG], "stderr") == b""
 
 
-def test_quick_work_shows_no_bar() -> None:
-    assert shown([*MOLO, "stats", str(LOG)], "stderr") == b""
-
-
-def test_what_is_told_above_the_bar_is_whole(long_log: Path) -> None:
-    text = shown([*MOLO, "check", str(long_log)], "stdout", "stderr")
+def test_what_is_told_above_the_bar_is_whole(show: Show, long_log: Path) -> None:
+    text = show(["check", long_log], "stdout", "stderr")
     bare = STYLES.sub(b"", text)
     assert BAR in text
     assert bare.count(b"has no result. [dangling_call]\r\n") == COPIES
     assert bare.endswith(b").\r\n")
 
 
-PLAIN_TERMINALS = [
-    ("check", {"NO_COLOR": "1"}),
-    ("stats", {"NO_COLOR": "1"}),
-    ("show", {"TERM": "dumb"}),
-]
+def test_bad_lines_are_told_above_the_bar(show: Show, long_log: Path) -> None:
+    text = show(["convert", long_log, "/dev/null", "--to", "molo"], "stderr")
+    bare = STYLES.sub(b"", text)
+    assert bare.count(b"Expected JSON") == 10
+    assert bare.endswith(b"bad lines (1,000 json)\r\n")
 
 
-def test_a_terminal_gets_colours() -> None:
-    assert STYLES.search(shown([*MOLO, "check", str(LOG)], "stdout"))
+COMMANDS = [["check", LOG], ["stats", LOG], ["show", LOG, 2]]
+PLAIN = [{"NO_COLOR": "1"}, {"TERM": "dumb"}]
 
 
-@pytest.mark.parametrize(("command", "environment"), PLAIN_TERMINALS)
-def test_no_colours_where_they_are_not_wanted(command: str, environment: dict[str, str]) -> None:
-    text = shown([*MOLO, command, str(LOG)], "stdout", **environment)
+@pytest.mark.parametrize("arguments", COMMANDS, ids=str)
+def test_a_terminal_gets_colours(arguments: list[object], show: Show) -> None:
+    assert STYLES.search(show(arguments, "stdout"))
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=str)
+@pytest.mark.parametrize("environment", PLAIN, ids=str)
+def test_no_colours_where_they_are_not_wanted(
+    arguments: list[object],
+    environment: dict[str, str],
+    show: Show,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    coloured = show(arguments, "stdout")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    text = show(arguments, "stdout")
     assert b"\x1b" not in text
-    assert b"assistant" in text or b"dangling_call" in text
+    assert set(STYLES.sub(b"", coloured).split()) >= set(text.split()) - {b"-"}
 
 
-def test_a_terminal_is_shown_no_control_characters_of_a_log(tmp_path: Path) -> None:
+def test_a_terminal_is_shown_no_control_characters_of_a_log(show: Show, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
-    escape, bell, turned = "\\u001b]0;x", "\\u0007", "\\u202e"
-    evil = f"{escape}{bell}{turned}"
+    evil = "\\u001b]0;x\\u0007\\u202e"
     log.write_text(
         f'{{"id":"{evil}","messages":[{{"role":"user","content":"{evil}"}},{{"role":"assistant",'
         f'"content":"","tool_calls":[{{"id":"{evil}","type":"function",'
         f'"function":{{"name":"{evil}","arguments":"{evil}"}}}}]}}]}}'
     )
     for command in ("check", "stats", "show"):
-        text = STYLES.sub(b"", shown([*MOLO, command, str(log)], "stdout"))
+        text = STYLES.sub(b"", show([command, log], "stdout"))
         assert not re.search(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]", text)
         assert "\u202e".encode() not in text
 
 
-def test_without_rich_a_terminal_gets_plain_text() -> None:
-    script = "import sys; sys.modules['rich'] = None; from molo.cli import main; main()"
-    text = shown([sys.executable, "-c", script, "stats", str(LOG)], "stdout", "stderr")
-    assert text.replace(b"\r\n", b"\n") == run("stats", LOG).stdout
+def test_long_text_is_wrapped_to_the_width_of_the_terminal(show: Show, tmp_path: Path) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(molo.json.encode([molo.user("word " * 100)]))
+    lines = STYLES.sub(b"", show(["show", log], "stdout")).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert b" ".join(lines).split().count(b"word") == 100
+
+
+def test_without_rich_a_terminal_gets_plain_text(
+    show: Show, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "rich", None)
+    text = show(["stats", LOG], "stdout", "stderr")
+    assert text.replace(b"\r\n", b"\n") == call("stats", LOG).stdout
 
 
 # --- Workers --------------------------------------------------------------------------------------

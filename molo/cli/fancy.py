@@ -99,7 +99,8 @@ class Bar:
         )
         self._task = self._progress.add_task("", total=total)
         self._is_shown = False
-        self._due = monotonic() + _PATIENCE
+        self._due = monotonic()
+        self._patient_until = self._due + _PATIENCE
 
     def __enter__(self) -> "Bar":
         return self
@@ -114,7 +115,7 @@ class Bar:
             return
         self._due = now + _PERIOD
         self._progress.update(self._task, completed=position)
-        if not self._is_shown:
+        if not self._is_shown and now > self._patient_until:
             self._progress.start()
             self._is_shown = True
 

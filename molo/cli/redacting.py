@@ -7,6 +7,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from molo.history import map_text
+from molo.history.contents import blocks
 from molo.ingest import Origin, Record
 from molo.message import User, Wire
 
@@ -36,11 +37,7 @@ def _blackened(text: str, patterns: Sequence[re.Pattern[str]]) -> str:
 def _in_json(text: str, f: Callable[[str], str]) -> str:
     """Map all strings of JSON text: it is carried as a block of a message, whose strings are."""
     [message] = map_text([User((Wire("", text),))], f)
-    match message:
-        case User((Wire(data=new),)):
-            return new
-        case _:
-            return ""
+    return "".join(block.data for block in blocks(message) if isinstance(block, Wire))
 
 
 def _in_origin(origin: Origin | None, f: Callable[[str], str]) -> Origin | None:
