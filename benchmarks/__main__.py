@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import arrow, codecs, floor, history, ingest
+from benchmarks import arrow, codecs, dialects, floor, history, ingest
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -16,6 +16,7 @@ SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "codecs": lambda share, rounds: codecs.run(CONTENDERS, share, rounds),
     "floor": floor.run,
     "history": history.cost,
+    "dialects": dialects.run,
     "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
     "ingest": ingest.cost,
     "memory": ingest.memory,

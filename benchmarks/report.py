@@ -31,6 +31,7 @@ class Section(Struct, frozen=True, omit_defaults=True):
     rows: Sequence[Row]
     versions: dict[str, str] = {}  # package -> version
     skipped: dict[str, str] = {}  # contender -> the module that is not installed
+    notes: Sequence[str] = ()  # what else was found out
 
 
 class Report(Struct, frozen=True):
@@ -62,6 +63,8 @@ def lines(section: Section) -> Iterator[str]:
         yield f"| {' | '.join(_cells(row))} |"
     for name, missing in section.skipped.items():
         yield f"\n{name}: skipped, {missing} is not installed"
+    for note in section.notes:
+        yield f"\n{note}"
     if section.versions:
         yield f"\nVersions: {', '.join(' '.join(item) for item in section.versions.items())}"
 

@@ -1,0 +1,221 @@
+"""Edits computed: what turns one JSON value into another, in the form that the package tells."""
+
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from molo.dialects.delta.applying import URL_SAFE
+from molo.dialects.wire import Json, encoded, parse, text
+from molo.errors import DecodeError
+from molo.errors.translation import ENCODE_FAILURES
+
+__all__ = ["Edit", "added", "difference", "packed", "unit_difference"]
+
+Edit: TypeAlias = dict[str, Json] | list[Json]
+"""What has to be done to a JSON value, in the form that the package's docstring tells."""
+
+
+def difference(base: Json, wire: Json) -> Edit | None:
+    """Compute the edit that turns one JSON value into another; None where they are equal.
+
+    Equal as JSON: the order of keys does not count, `true` is not `1`.
+
+    >>> difference({"content": "Hi"}, {"content": "Hi", "name": None})
+    {'name': [None]}
+    """
+    return _edit(base, wire, (), _Copies(base))
+
+
+def unit_difference(base: Json, wire: Json, packed_base: bytes) -> Edit | None:
+    """Compute what `difference` does, where the base is packed already."""
+    # Items are mostly as they should be, which takes less to see than to look at each of them. To
+    # Python `true` is 1; packed they differ.
+    if isinstance(base, list) and base == wire and packed(wire) == packed_base:
+        return None
+    return _edit(base, wire, (), _Copies(base, packed_base))
+
+
+def added(members: dict[str, Json]) -> Edit:
+    """Give the edit that adds members to an object that has none of these keys, nor any text.
+
+    >>> added({"name": None})
+    {'name': [None]}
+    """
+    copies = _Copies(None)
+    return {key: [copies.template(value)] for key, value in members.items()}
+
+
+def packed(value: Json) -> bytes:
+    """Pack a value, so that equal ones are the same bytes, and `true` is not `1`."""
+    try:
+        return _encode_msgpack(value)
+    except ENCODE_FAILURES:  # an integer of more than 64 bits, or no JSON at all
+        return encoded(value)
+
+
+def _pack_number(value: Json) -> msgspec.msgpack.Ext:
+    return msgspec.msgpack.Ext(0, encoded(value))
+
+
+# MessagePack, because it takes text as it is; in JSON each character is looked at for escapes.
+_encode_msgpack = msgspec.msgpack.Encoder(enc_hook=_pack_number).encode
+
+
+_COPIED = 12  # characters; a shorter string is no longer than the reference to it
+_GAP = 64  # characters between two pieces of a text: a separator, or pieces too short to copy
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+
+def _edit(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Edit | None:
+    if base is wire:
+        return None
+    if isinstance(base, dict) and isinstance(wire, dict):
+        return _edit_members(base, wire, path, copies)
+    if isinstance(base, list) and isinstance(wire, list):
+        return _edit_items(base, wire, path, copies)
+    if type(base) is type(wire) and base == wire:
+        return None
+    return [_instead(base, wire, path, copies)]
+
+
+def _edit_members(
+    base: dict[str, Json], wire: dict[str, Json], path: _Path, copies: "_Copies"
+) -> Edit | None:
+    edits: dict[str, Json] = {}
+    for key, value in wire.items():
+        if key not in base:
+            edits[key] = [_under_new_key(base, wire, key, path, copies)]
+            continue
+        old = base[key]
+        if old == value and (type(old) is str or packed(old) == packed(value)):
+            continue  # most members; to Python `true` is 1, packed they differ
+        if (edit := _edit(old, value, (*path, key), copies)) is not None:
+            edits[key] = edit
+    for key in base:
+        if key not in wire:
+            edits[key] = []
+    return edits or None
+
+
+def _under_new_key(
+    base: dict[str, Json], wire: dict[str, Json], key: str, path: _Path, copies: "_Copies"
+) -> Json:
+    """Say what stands under a key that the base has not: an object of the base, renamed?"""
+    value = wire[key]
+    written = copies.template(value)
+    if not isinstance(value, dict):
+        return written
+    lost = next((old for old in base if old not in wire and isinstance(base[old], dict)), None)
+    if lost is None:
+        return written
+    source = (*path, lost)
+    renamed: dict[str, Json] = {"$": list(source)}
+    if (edit := _edit(base[lost], value, source, copies)) is not None:
+        renamed["edit"] = edit
+    return renamed if len(encoded(renamed)) < len(encoded(written)) else written
+
+
+def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: "_Copies") -> Edit | None:
+    edits: dict[str, Json] = {}
+    for index, value in enumerate(wire):
+        if index >= len(base):
+            edits[str(index)] = [copies.template(value)]
+        elif (edit := _edit(base[index], value, (*path, index), copies)) is not None:
+            edits[str(index)] = edit
+    for index in range(len(wire), len(base)):
+        edits[str(index)] = []
+    return edits or None
+
+
+def _instead(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Json:
+    if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
+        return {"$": list(path), "json": True}
+    if isinstance(base, str) and isinstance(wire, str) and len(base) >= _COPIED:
+        before, found, after = wire.partition(base)
+        if found:
+            return {"$": list(path), "around": [before, after]}
+        if len(wire) == len(base) and wire == base.translate(URL_SAFE):
+            return {"$": list(path), "urlsafe": True}
+    return copies.template(wire)
+
+
+def _says(base: str, wire: Json) -> bool:
+    """Tell whether a string is the JSON text of a value."""
+    if base[:1] not in ("{", "["):
+        return False
+    try:
+        return difference(parse(base), wire) is None or base == text(wire)
+    except DecodeError:
+        return False
+
+
+class _Copies:
+    """Makes what an edit says of a value: strings that the base has are copied from there."""
+
+    __slots__ = ("_base", "_packed", "_texts")
+
+    def __init__(self, base: Json, packed: bytes | None = None) -> None:
+        self._base = base
+        self._packed = packed  # in which a string that the base has not is found to be missing
+        self._texts: _Texts | None = None  # made when a string first asks for it
+
+    def template(self, value: Json) -> Json:
+        if isinstance(value, str):
+            return self._copy(value) if len(value) >= _COPIED else value
+        if isinstance(value, dict):
+            if "$" in value:
+                return {"$": value}
+            return {key: self.template(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.template(item) for item in value]
+        return value
+
+    def _copy(self, value: str) -> Json:
+        if self._texts is None:
+            if self._packed is not None and value.encode(errors="replace") not in self._packed:
+                return value
+            self._texts = _Texts(self._base)
+        return self._texts.copy(value)
+
+
+class _Text(NamedTuple):
+    path: _Path
+    text: str
+
+
+class _Texts:
+    """The strings of the base that are long enough to be copied, by how they may be asked for."""
+
+    def __init__(self, base: Json) -> None:
+        self._whole: dict[str, _Text] = {}
+        self._starts: dict[str, _Text] = {}  # by their first characters
+        self._open = _Text((), "")  # the one of which a piece was copied last
+        self._position = 0  # ... and the end of that piece
+        self._find(base, ())
+
+    def _find(self, value: Json, path: _Path) -> None:
+        if isinstance(value, str):
+            if len(value) >= _COPIED:
+                found = _Text(path, value)
+                self._whole.setdefault(value, found)
+                self._starts.setdefault(value[:_COPIED], found)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self._find(item, (*path, key))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                self._find(item, (*path, index))
+
+    def copy(self, value: str) -> Json:
+        """Give the reference to a string, whole or a piece; itself where the base has it not."""
+        if whole := self._whole.get(value):
+            return {"$": list(whole.path)}
+        start = self._open.text.find(value, self._position, self._position + len(value) + _GAP)
+        if start < 0:
+            opened = self._starts.get(value[:_COPIED])
+            if opened is None or not opened.text.startswith(value):
+                return value
+            self._open, start = opened, 0
+        self._position = start + len(value)
+        return {"$": list(self._open.path), "cut": [start, self._position]}
