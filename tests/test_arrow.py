@@ -2,8 +2,10 @@
 
 import os
 import pickle
+import runpy
 import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 
@@ -229,6 +231,11 @@ def test_what_arrow_cannot_hold_is_an_error_with_its_place(message, path):
     assert LONE not in str(caught.value)
 
 
+def test_bytes_in_place_of_text_are_an_error_at_the_latest_when_they_are_no_text():
+    with pytest.raises(EncodeError, match="Expected messages"):
+        batch_of([System(b"\xff")])
+
+
 @pytest.mark.parametrize(
     "item",
     [
@@ -328,6 +335,38 @@ def test_a_row_that_is_no_message_is_an_error_with_its_place(row, field):
     assert caught.value.path == f"$[2].messages[1].{field}"
 
 
+def any_value(type):
+    """A strategy for values of an Arrow type, null among them."""
+    match type:
+        case pa.LargeListType():
+            values = st.lists(any_value(type.value_type), max_size=2)
+        case pa.StructType():
+            values = st.fixed_dictionaries({field.name: any_value(field.type) for field in type})
+        case _:
+            values = VALUES[type]
+    return st.none() | values
+
+
+VALUES = {
+    pa.large_string(): st.sampled_from(
+        ["system", "user", "assistant", "tool", "text", "image", "file", "wire", "", "x"]
+    ),
+    pa.large_binary(): st.binary(max_size=2),
+    pa.bool_(): st.booleans(),
+}
+
+
+@given(st.lists(any_value(MESSAGE), max_size=3))
+def test_any_rows_are_messages_or_an_error(rows):
+    batch = pa.record_batch({"messages": pa.array([rows], pa.large_list(MESSAGE))})
+    try:
+        [record] = arrow.from_batch(batch)
+    except DecodeError as error:
+        assert error.path.startswith("$[0].messages[")
+    else:
+        assert arrow.from_batch(arrow.to_batch([record])) == [record]
+
+
 FAULTS = pa.array([None, None, None], arrow.CONVERSATIONS.field("fault").type)
 
 
@@ -394,6 +433,61 @@ def test_a_file_that_is_no_parquet_is_an_error(data, tmp_path):
     (tmp_path / "log.parquet").write_bytes(data)
     with pytest.raises(DecodeError, match="Expected a Parquet file"):
         list(arrow.read_parquet(tmp_path / "log.parquet"))
+
+
+PARQUET_ITEMS = [Record(ANSWERED, 1, rest='{"id":"a"}'), Record([user("Hi")], 2)]
+
+
+def parquet_bytes():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.parquet"
+        arrow.write_parquet(PARQUET_ITEMS, path)
+        return path.read_bytes()
+
+
+def read_bytes(data):
+    """The items of a file, or None if it is told to be damaged."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "log.parquet"
+        path.write_bytes(data)
+        try:
+            return list(arrow.read_parquet(path))
+        except DecodeError:
+            return None
+
+
+PARQUET = parquet_bytes()
+FOOTER = len(PARQUET) - 8 - int.from_bytes(PARQUET[-8:-4], "little")  # Parquet: length, then PAR1
+
+
+@given(st.integers(4, FOOTER - 1), st.integers(1, 255))
+def test_damaged_pages_are_told_and_never_give_other_values(at, change):
+    damaged = bytearray(PARQUET)
+    damaged[at] ^= change
+    assert read_bytes(damaged) in (PARQUET_ITEMS, None)
+
+
+@given(st.integers(FOOTER, len(PARQUET) - 1), st.integers(1, 255))
+def test_a_damaged_footer_which_has_no_checksum_gives_no_other_error(at, change):
+    damaged = bytearray(PARQUET)
+    damaged[at] ^= change
+    read_bytes(damaged)
+
+
+@given(st.integers(0, len(PARQUET) - 1))
+def test_a_file_that_is_cut_short_is_an_error(length):
+    assert read_bytes(PARQUET[:length]) is None
+
+
+def test_a_file_that_is_not_there_is_an_os_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        list(arrow.read_parquet(tmp_path / "log.parquet"))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="nothing here fails to be read")
+def test_a_file_that_cannot_be_read_is_an_os_error_and_not_called_damaged():
+    with pytest.raises(OSError):
+        list(arrow.read_parquet("/proc/self/mem"))
 
 
 def test_a_parquet_file_of_other_things_is_an_error(tmp_path):
@@ -741,14 +835,19 @@ def test_a_conversation_that_parquet_cannot_hold_is_an_error_and_many_large_ones
 # --- Imports --------------------------------------------------------------------------------------
 
 
-def test_without_pyarrow_the_error_is_a_sentence_with_the_command():
+def test_without_pyarrow_the_error_is_a_sentence_with_the_command(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
+    with pytest.raises(ModuleNotFoundError) as caught:
+        runpy.run_path(arrow.__file__)
+    assert str(caught.value) == "molo.arrow needs pyarrow: pip install 'molo[arrow]'"
+    assert caught.value.name == "pyarrow"
+
+
+def test_the_core_and_the_command_do_not_import_pyarrow():
     script = (
-        "import sys; sys.modules['pyarrow'] = None\n"
-        "import molo, molo.ingest\n"
-        "try: import molo.arrow\n"
-        "except ModuleNotFoundError as error: print(error)"
+        "import sys, molo, molo.ingest, molo.framing, molo.cli; print('pyarrow' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
-    assert done.stdout == "molo.arrow needs pyarrow: pip install 'molo[arrow]'\n"
+    assert done.stdout == "False\n"

@@ -136,7 +136,7 @@ def as_type(column: pa.Array, type: pa.DataType, path: str) -> pa.Array:
     _require_known(column.type, type, path)
     try:
         return column.cast(type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         error = DecodeError("Expected a column of molo's type, got another type", path=path)
     raise error
 

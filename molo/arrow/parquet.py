@@ -1,7 +1,7 @@
 """Parquet files of conversations: written and read group by group, memory flat in their size.
 
-A file has the schema `CONVERSATIONS` and is compressed with Zstandard. It keeps Arrow's own types
-in its metadata, and any tool that reads Parquet reads it.
+A file has the schema `CONVERSATIONS`, is compressed with Zstandard, and has checksums by which
+damage is told. It keeps Arrow's own types in its metadata; any tool that reads Parquet reads it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -35,7 +35,9 @@ def write_parquet(items: Iterable[Record | Fault], path: str | Path) -> int:
     rows = 0
     with (
         whole_file(path) as file,
-        pq.ParquetWriter(file, CONVERSATIONS, compression="zstd") as writer,
+        pq.ParquetWriter(
+            file, CONVERSATIONS, compression="zstd", write_page_checksum=True
+        ) as writer,
     ):
         for group in _groups(to_batches(items)):
             _write(writer, group)
@@ -79,12 +81,19 @@ def _write(writer: pq.ParquetWriter, group: pa.Table) -> None:
 
 
 def _batches(path: str | Path) -> Iterator[pa.RecordBatch]:
+    whole = False
     with Path(path).open("rb") as file:
         try:
-            with pq.ParquetFile(file) as parquet:
+            with pq.ParquetFile(file, page_checksum_verification=True) as parquet:
+                left = parquet.metadata.num_rows
                 for group in range(parquet.num_row_groups):
-                    yield from parquet.iter_batches(ROWS, [group])
-            return
-        except pa.ArrowInvalid:
-            error = DecodeError("Expected a Parquet file, got damaged or other data")
-    raise error
+                    for batch in parquet.iter_batches(ROWS, [group]):
+                        left -= batch.num_rows
+                        yield batch
+                whole = left == 0  # the damaged header of a page may end a column without a word
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as failure:
+            # An OSError without a number is pyarrow's own, which has no other for damaged data.
+            if isinstance(failure, OSError) and failure.errno is not None:
+                raise
+    if not whole:
+        raise DecodeError("Expected a Parquet file, got damaged or other data")

@@ -180,12 +180,17 @@ def _fault(fault: Fault | None) -> tuple[object, ...]:
 
 def _plain_refusal(items: Sequence[_Item]) -> EncodeError:
     """Find the item that Arrow does not take."""
-    for at, item in enumerate(items):
-        try:
-            _plain_columns([item])
-        except _REFUSED:
-            return EncodeError("Expected text and numbers, got something else", path=f"$[{at}]")
-    return EncodeError("Expected Records and Faults, got something else")
+    at = next((at for at, item in enumerate(items) if not _is_plain(item)), None)
+    path = "$" if at is None else f"$[{at}]"
+    return EncodeError("Expected text and numbers, got something else", path=path)
+
+
+def _is_plain(item: _Item) -> bool:
+    try:
+        _plain_columns([item])
+    except _REFUSED:
+        return False
+    return True
 
 
 # --- Messages -------------------------------------------------------------------------------------
@@ -275,11 +280,14 @@ _NO_DATA = (None,) * len(PROVIDER_DATA.names)
 
 def _refusal(histories: Sequence[Sequence[Message] | None]) -> EncodeError:
     """Find the field that Arrow does not take, by the codec: it knows places, and is as strict."""
+    return next(_refusals(histories), EncodeError("Expected messages, got something else"))
+
+
+def _refusals(histories: Sequence[Sequence[Message] | None]) -> Iterator[EncodeError]:
     for row, history in enumerate(histories):
         for at, message in enumerate(history or ()):
             try:
                 json.decode_message(json.encode_message(message))
             except MoloError as failure:
                 path = f"$[{row}].messages[{at}]{failure.path.removeprefix('$')}"
-                return EncodeError(failure.text, path=path)
-    return EncodeError("Expected messages, got something else")
+                yield EncodeError(failure.text, path=path)
