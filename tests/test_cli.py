@@ -115,7 +115,11 @@ FAILURES = {
     "a pattern of nothing": (["convert", "a", "b", "--redact", "x*"], 2, "empty text"),
     "no format by suffix": (["convert", "good.json", "out.txt"], 2, "--to"),
     "no name for the format": (["repair", "good.json", "out.msgpack"], 2, "use convert"),
-    "no directory to write in": (["convert", "good.json", "absent/out.json"], 2, "No such file"),
+    "no directory to write in": (
+        ["convert", "good.json", "absent/out.json"],
+        2,
+        "absent/out.json: No such file",
+    ),
     "a directory to write to": (["convert", "good.json", "directory.json"], 2, "Is a directory"),
     "a directory to read": (["check", "directory.json"], 2, "Is a directory"),
     "a link to itself": (["convert", "good.json", "loop.json"], 2, "symbolic links"),
@@ -486,6 +490,40 @@ PIPES = {
 def test_a_pipe_is_a_file_like_any_other_and_holds_the_history_alone(line: str) -> None:
     history = rust_molo.decode_json(SESSION.read_bytes())
     assert through_shell(line).stdout == molo.json.encode(history) + b"\n"
+
+
+APPENDED = {
+    "standard output": "molo convert {session} /dev/stdout --to molo >>{log}",
+    "standard error": "molo convert {bad} /dev/null --to molo --rejects /dev/stderr 2>>{log}",
+    "a descriptor": "molo convert {session} /dev/fd/5 --to molo 5>>{log}",
+}
+
+
+@pytest.mark.parametrize("line", APPENDED.values(), ids=APPENDED)
+def test_a_descriptor_that_is_named_is_appended_to_and_no_file_replaced(
+    line: str, tmp_path: Path
+) -> None:
+    log, bad = tmp_path / "log", tmp_path / "bad.jsonl"
+    log.write_bytes(b"first\n")
+    bad.write_bytes(WRITTEN["molo"] + b"no JSON\n")
+    through_shell(line.format(session=SESSION, log=log, bad=bad))
+    lines = log.read_bytes().splitlines()
+    assert (lines[0], len(lines) > 1) == (b"first", True)
+
+
+MUTE = ["molo check absent 2>/dev/full", 'molo check "$LOG" >/dev/full 2>/dev/full']
+
+
+@pytest.mark.parametrize("line", MUTE)
+def test_where_nobody_can_be_told_the_exit_code_tells(line: str) -> None:
+    assert through_shell(line).returncode == 2
+
+
+def test_a_log_is_converted_though_nobody_can_be_told(tmp_path: Path) -> None:
+    log, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    log.write_bytes(WRITTEN["molo"] + b"no JSON\n")
+    assert through_shell(f"molo convert {log} {out} 2>/dev/full").returncode == 1
+    assert out.read_bytes() == WRITTEN["molo"]
 
 
 @pytest.mark.parametrize("buffering", ["", "1"])

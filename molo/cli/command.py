@@ -47,4 +47,5 @@ def _fail(text: str, code: int) -> int:
 def _told(error: OSError) -> str:
     """Say what the system refused, and of which file."""
     text = error.strerror or str(error)
-    return text if error.filename is None else f"{error.filename}: {text}"
+    name = error.filename2 or error.filename  # of a renamed file the new one
+    return text if name is None else f"{name}: {text}"

@@ -1,6 +1,5 @@
 """`molo convert` and `molo repair`: a log, written again in another format or in its own."""
 
-import sys
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,7 @@ from molo.cli.judging import repaired
 from molo.cli.options import FINE, FOUND, PARQUET, Options, UsageError
 from molo.cli.plan import Plan, format_by_suffix, is_same, make_plan, require_different_files
 from molo.cli.redacting import redacted
-from molo.cli.screen import Bar, Write, above, open_output, say, working
+from molo.cli.screen import Bar, Write, above, open_output, say, working, write_error
 from molo.cli.sources import Item, Source, open_source, split
 from molo.cli.tally import Tally, new_tally, number, sentence, summary, total
 from molo.cli.work import Sinks, nowhere, work
@@ -60,11 +59,8 @@ def _report(options: Options, bar: Bar) -> Generator[Write, None, None]:
     if options.json:
         with open_output(STANDARD, bar) as write:
             yield write
-    elif sys.stderr is None:
-        yield nowhere
     else:
-        stderr = sys.stderr.buffer
-        yield _First(_SHOWN, above(bar, stderr.write, stderr.flush)).write
+        yield _First(_SHOWN, above(bar, write_error)).write
 
 
 class _First:

@@ -8,13 +8,13 @@ import sys
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
-from typing import Protocol, TextIO, TypeAlias
+from typing import IO, Protocol, TextIO, TypeAlias
 
 from molo.cli import plain
 from molo.cli.plain import Line, Row, Style
 from molo.ingest import STANDARD, compressed, whole_file
 
-__all__ = ["Bar", "Look", "Write", "look", "open_output", "say", "working"]
+__all__ = ["Bar", "Look", "Write", "above", "look", "open_output", "say", "working", "write_error"]
 
 Write: TypeAlias = Callable[[bytes], object]
 """Takes all of some bytes."""
@@ -63,10 +63,14 @@ def _is_terminal(stream: TextIO | None) -> bool:
 
 def say(text: str) -> None:
     """Tell something on standard error, if anybody listens."""
+    write_error(f"{text}\n".encode(errors="backslashreplace"))
+
+
+def write_error(data: bytes) -> None:
+    """Write to standard error, if anybody listens."""
     if sys.stderr is not None:  # else another file may have its number
-        with suppress(OSError):  # its reader has gone
-            sys.stderr.write(f"{text}\n")
-            sys.stderr.flush()
+        with suppress(OSError):  # it is full, or its reader has gone; the work goes on
+            os.write(sys.stderr.fileno(), data)
 
 
 @contextmanager
@@ -78,16 +82,23 @@ def open_output(path: str, bar: Bar) -> Generator[Write, None, None]:
     """
     with whole_file(path) as file, compressed(file, path) as output:
         shares_terminal = path == STANDARD and _is_terminal(sys.stdout)
-        yield above(bar, file.write, file.flush) if shares_terminal else output.write
+        yield above(bar, _at_once(file)) if shares_terminal else output.write
 
 
-def above(bar: Bar, write: Write, flush: Callable[[], object]) -> Write:
+def _at_once(file: IO[bytes]) -> Write:
+    def write(data: bytes) -> None:
+        file.write(data)
+        file.flush()
+
+    return write
+
+
+def above(bar: Bar, write: Write) -> Write:
     """Write to a terminal that may have a bar at its foot."""
 
     def write_above(data: bytes) -> None:
         bar.hide()
         write(data)
-        flush()
 
     return write_above
 

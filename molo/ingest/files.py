@@ -2,6 +2,7 @@
 
 import errno
 import os
+import re
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -21,18 +22,20 @@ def whole_file(path: str | Path) -> Generator[IO[bytes], None, None]:
 
     It is written beside its place, forced to disk and renamed: whatever happens in between, the old
     file is there or the whole new one. A link stays a link, and permissions are kept. `-` is
-    standard output; it, devices and pipes are written as they are.
+    standard output; it, what `/dev/stderr` and `/dev/fd/3` name, devices and pipes are written as
+    they are.
 
     Raises:
         OSError: the file cannot be written.
     """
     target = str(path)
-    mode = None if target == STANDARD else _mode(target)
-    if target == STANDARD:
+    descriptor = _named_descriptor(target)
+    mode = _mode(target) if descriptor is None else None
+    if descriptor is not None:
         # Not sys.stdout.buffer: with PYTHONUNBUFFERED its `write` may write a part and say no more.
-        with open(_descriptor(sys.stdout), "wb", closefd=False) as file:
+        with open(descriptor, "wb", closefd=False) as file:
             yield file
-    elif mode is not None and not S_ISREG(mode):  # a device or a pipe, such as /dev/stdout
+    elif mode is not None and not S_ISREG(mode):  # a device or a pipe
         with open(target, "wb") as file:
             yield file
     else:
@@ -60,6 +63,17 @@ def force_directory(path: str) -> None:
             os.close(directory)
 
 
+_DESCRIPTOR = re.compile(r"/dev/(?:(stdout)|(stderr)|fd/(\d{1,9}))")
+
+
+def _named_descriptor(target: str) -> int | None:
+    """Give the descriptor that a path stands for: another file opened there would replace it."""
+    if target == STANDARD:
+        return _descriptor(sys.stdout)
+    match = _DESCRIPTOR.fullmatch(target)
+    return None if match is None else int(match[3] or match.lastindex or 0)
+
+
 def _descriptor(stream: TextIO | None) -> int:
     if stream is None:
         raise OSError(errno.EBADF, "standard input or output is closed")
@@ -84,7 +98,7 @@ def _unmasked() -> int:
 @contextmanager
 def _replaced(path: str, permissions: int) -> Generator[IO[bytes], None, None]:
     directory = os.path.dirname(path)
-    with NamedTemporaryFile(dir=directory, prefix=".molo-", delete=False) as file:
+    with _temporary_file(path, directory) as file:
         try:
             yield file
             file.flush()
@@ -95,3 +109,11 @@ def _replaced(path: str, permissions: int) -> Generator[IO[bytes], None, None]:
             os.unlink(file.name)
             raise
     force_directory(directory)
+
+
+def _temporary_file(path: str, directory: str) -> IO[bytes]:
+    try:
+        return NamedTemporaryFile(dir=directory, prefix=".molo-", delete=False)
+    except OSError as error:
+        error.filename = path  # of what is to be written, not of what nobody asked for
+        raise
