@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from molo.errors import StreamError
+from molo.errors import DecodeError, StreamError
 from molo.message import Assistant, Message, ProviderData
 
-__all__ = ["BrokenStreamError", "Code", "Loss", "Read", "Reply", "Stop", "Written"]
+__all__ = ["BrokenStreamError", "Code", "Loss", "Read", "Reply", "Stop", "Written", "broken_at"]
 
 Code = Literal[
     "arguments",  # arguments that the vendor's form cannot carry as they are
@@ -95,3 +95,8 @@ class BrokenStreamError(StreamError):
     ) -> None:
         super().__init__(text, path=path, offset=offset)
         self.reply = reply
+
+
+def broken_at(failure: DecodeError, reply: Reply | None) -> BrokenStreamError:
+    """Give the error of a stream that broke off at a chunk with this failure."""
+    return BrokenStreamError(failure.text, path=failure.path, offset=failure.offset, reply=reply)

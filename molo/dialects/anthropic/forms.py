@@ -20,9 +20,9 @@ https://platform.claude.com/docs/en/api/messages, read 2026-11
 from collections.abc import Iterable, Mapping
 
 from molo.dialects.anthropic.blocks import unplaced, write_block
+from molo.dialects.arguments import value_of
 from molo.dialects.loss import Code
-from molo.dialects.wire import Json, parse
-from molo.errors import DecodeError
+from molo.dialects.wire import Json
 from molo.message import (
     Assistant,
     ContentBlock,
@@ -40,7 +40,6 @@ __all__ = [
     "UNSIGNED",
     "canonical",
     "canonical_reply",
-    "parse_input",
     "shell",
     "unplaced_spoken",
 ]
@@ -75,7 +74,9 @@ def canonical(message: Message) -> list[Json]:
         case User(content=blocks):
             return [item for block in blocks if (item := write_block(block)) is not None]
         case Assistant():
-            return canonical_reply(message, [_input(call) for call in message.tool_calls])
+            return canonical_reply(
+                message, [value_of(call.arguments) for call in message.tool_calls]
+            )
         case ToolResult():
             return [_result(message)]
 
@@ -124,19 +125,3 @@ def _placed(written: Iterable[Json]) -> list[Json]:
 
 def _call(call: ToolCall, value: Json) -> Json:
     return {"type": "tool_use", "id": call.id, "name": call.name, "input": value}
-
-
-def _input(call: ToolCall) -> Json:
-    try:
-        return parse_input(call.arguments)
-    except DecodeError:
-        return {}
-
-
-def parse_input(arguments: str) -> Json:
-    """Parse the arguments of a call into its input; empty or blank ones mean `{}`.
-
-    Raises:
-        DecodeError: they are no JSON.
-    """
-    return parse(arguments) if arguments and not arguments.isspace() else {}

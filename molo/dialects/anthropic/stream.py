@@ -20,7 +20,7 @@ from collections.abc import Iterable
 
 from molo.dialects.anthropic.messages import Members
 from molo.dialects.anthropic.replies import Response, error_of, reply_of
-from molo.dialects.loss import BrokenStreamError, Reply
+from molo.dialects.loss import BrokenStreamError, Reply, broken_at
 from molo.dialects.wire import Json, as_json, expect_array, expect_object, kind, parse
 from molo.errors import DecodeError
 
@@ -64,9 +64,7 @@ class Accumulator:
             broken = failure
         else:
             return
-        raise BrokenStreamError(
-            broken.text, path=broken.path, offset=broken.offset, reply=self._so_far()
-        )
+        raise broken_at(broken, self._so_far())
 
     def reply(self) -> Reply:
         """Give the reply that the events make.

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from itertools import chain
 
 from molo.dialects.anthropic.blocks import DIALECT, unplaced
-from molo.dialects.anthropic.forms import SHELLS, canonical, parse_input, shell, unplaced_spoken
+from molo.dialects.anthropic.forms import SHELLS, canonical, shell, unplaced_spoken
+from molo.dialects.arguments import are_json
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.wire import Json, expect_array, expect_object, plain, text
-from molo.errors import DecodeError
 from molo.history.contents import blocks
 from molo.history.rules import ANTHROPIC, Rules
 from molo.message import (
@@ -146,7 +146,7 @@ class _Writer:
             if code is not None:
                 self._lose(code, at, _UNPLACED[code], index)
         for index, call in enumerate(message.tool_calls if isinstance(message, Assistant) else ()):
-            if not _is_input(call.arguments):
+            if not are_json(call.arguments):
                 self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
 
 
@@ -154,14 +154,6 @@ _UNPLACED: dict[Code, str] = {
     "block": "Expected a block that this dialect has, got another",
     "media_type": "Expected media whose type the block tells, got a type that it does not",
 }
-
-
-def _is_input(arguments: str) -> bool:
-    try:
-        parse_input(arguments)
-    except DecodeError:
-        return False
-    return True
 
 
 def _is_written(unit: Unit) -> bool:

@@ -25,6 +25,7 @@ https://ai.google.dev/api/generate-content and …/api/caching#FunctionResponse,
 import re
 from collections.abc import Iterable
 
+from molo.dialects.arguments import value_of
 from molo.dialects.gemini.ids import is_made_up, named
 from molo.dialects.gemini.parts import write_parts
 from molo.dialects.wire import Json, encoded, parse, text
@@ -37,7 +38,6 @@ __all__ = [
     "canonical",
     "canonical_reply",
     "is_written_so",
-    "parse_arguments",
     "read_response",
     "shell",
     "unnamed",
@@ -65,7 +65,9 @@ def canonical(message: Message) -> list[Json]:
         case ToolResult():
             return [_result(message, unnamed(message.id))]
         case Assistant():
-            return canonical_reply(message, map(_args, message.tool_calls))
+            return canonical_reply(
+                message, [value_of(call.arguments) for call in message.tool_calls]
+            )
         case User():
             return write_parts(message.content)
         case System():
@@ -93,22 +95,6 @@ def _call(call: ToolCall, args: Json) -> Json:
 
 def _named(id: str, name: str) -> dict[str, Json]:
     return {"name": name} if is_made_up(id, name) else {"id": id, "name": name}
-
-
-def _args(call: ToolCall) -> Json:
-    try:
-        return parse_arguments(call.arguments)
-    except DecodeError:
-        return {}
-
-
-def parse_arguments(arguments: str) -> Json:
-    """Parse the arguments of a call into its args; empty or blank ones mean `{}`.
-
-    Raises:
-        DecodeError: they are no JSON.
-    """
-    return parse(arguments) if arguments and not arguments.isspace() else {}
 
 
 # --- Results --------------------------------------------------------------------------------------

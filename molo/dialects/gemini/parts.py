@@ -20,9 +20,9 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 from molo.dialects import data_url
+from molo.dialects.blocks import is_verbatim
 from molo.dialects.loss import Code
 from molo.dialects.wire import Json, parse, text
-from molo.errors import DecodeError
 from molo.message import Audio, ContentBlock, File, Image, Text, Wire
 
 __all__ = ["DIALECT", "SIGNATURES", "read_part", "unplaced", "write_part", "write_parts"]
@@ -41,7 +41,7 @@ def write_part(block: ContentBlock) -> Json:
         case Text(text=words):
             return {"text": words}
         case Wire():
-            return _verbatim(block)
+            return parse(block.data) if is_verbatim(block, DIALECT) else None
         case Image() | Audio() | File():
             return _media(block)
 
@@ -51,20 +51,13 @@ def write_parts(blocks: Iterable[ContentBlock]) -> list[Json]:
     return [part for part in map(write_part, blocks) if part is not None]
 
 
-def _verbatim(block: Wire) -> Json:
-    try:
-        return parse(block.data) if block.dialect == DIALECT else None
-    except DecodeError:
-        return None
-
-
 def unplaced(block: ContentBlock) -> Code | None:
     """Name what of a block is lost as a part, if anything is."""
     match block:
         case Text():
             return None
         case Wire():
-            return "block" if _verbatim(block) is None else None
+            return "block" if write_part(block) is None else None
         case File(name=name) if name:
             return "name"  # `displayName` is refused by the Gemini API
         case Image() | Audio() | File():

@@ -27,7 +27,7 @@ from molo.dialects.gemini.replies import (
     reply_of,
     reply_of_blocked,
 )
-from molo.dialects.loss import BrokenStreamError, Reply
+from molo.dialects.loss import BrokenStreamError, Reply, broken_at
 from molo.dialects.wire import Json, expect_array, expect_object
 from molo.errors import DecodeError
 from molo.errors.translation import Buffer
@@ -63,9 +63,7 @@ class Accumulator:
             broken = failure
         else:
             return
-        raise BrokenStreamError(
-            broken.text, path=broken.path, offset=broken.offset, reply=self._so_far()
-        )
+        raise broken_at(broken, self._so_far())
 
     def reply(self) -> Reply:
         """Give the reply that the chunks make; `stop` is None where no chunk gave a reason.

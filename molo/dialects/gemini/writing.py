@@ -14,14 +14,14 @@ behind the last result of their step.
 import base64
 from collections.abc import Sequence
 
+from molo.dialects.arguments import are_json
 from molo.dialects.blocks import part_result
 from molo.dialects.delta import LOST, Unit, restore
-from molo.dialects.gemini.forms import canonical, parse_arguments, shell, write_result
+from molo.dialects.gemini.forms import canonical, shell, write_result
 from molo.dialects.gemini.ids import named
 from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_parts
 from molo.dialects.loss import Code, Loss, Written
 from molo.dialects.wire import Json, encoded, expect_object, plain
-from molo.errors import DecodeError
 from molo.history import pair as pair_up
 from molo.history.contents import blocks
 from molo.history.rules import GEMINI, BlockKind, Rules
@@ -221,7 +221,7 @@ class _Writer:
             if code is not None:
                 self._lose(code, at, _UNPLACED[code], index)
         for index, call in enumerate(message.tool_calls if isinstance(message, Assistant) else ()):
-            if not _is_json(call.arguments):
+            if not are_json(call.arguments):
                 self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
 
 
@@ -233,14 +233,6 @@ _UNPLACED: dict[Code, str] = {
     "media_type": "Expected media whose type says what they are, got others",
     "name": "Expected a file without a name, got one with it",
 }
-
-
-def _is_json(arguments: str) -> bool:
-    try:
-        parse_arguments(arguments)
-    except DecodeError:
-        return False
-    return True
 
 
 def _is_written(unit: Unit) -> bool:

@@ -28,7 +28,16 @@ from molo.dialects.delta import Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
 from molo.dialects.openai_chat.strict import read_builtins, read_json
-from molo.dialects.wire import Json, expect_array, expect_object, expect_text, parse, spelled, text
+from molo.dialects.wire import (
+    Json,
+    expect_array,
+    expect_object,
+    expect_text,
+    parse,
+    spelled,
+    string,
+    text,
+)
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import Buffer
 from molo.message import (
@@ -197,17 +206,17 @@ def _user(wire: _Members, raw: Raw | None) -> User:
     content = wire.get("content")
     if isinstance(content, list):
         return User(tuple([_block(part) for part in content]))
-    return User(() if content is None else (Text(_string(content)),))
+    return User(() if content is None else (Text(string(content)),))
 
 
 def _tool(wire: _Members, raw: Raw | None) -> ToolResult:
     content, attachments = _paragraphs(wire.get("content"))
-    return ToolResult(_string(wire.get("tool_call_id")), content, attachments=attachments)
+    return ToolResult(string(wire.get("tool_call_id")), content, attachments=attachments)
 
 
 def _function(wire: _Members, raw: Raw | None) -> ToolResult:
     content, attachments = _paragraphs(wire.get("content"))
-    return ToolResult(_string(wire.get("name")), content, attachments=attachments)
+    return ToolResult(string(wire.get("name")), content, attachments=attachments)
 
 
 def _assistant(wire: _Members, raw: Raw | None) -> Assistant:
@@ -215,7 +224,7 @@ def _assistant(wire: _Members, raw: Raw | None) -> Assistant:
     audio = wire.get("audio")
     transcript = audio.get("transcript") if isinstance(audio, dict) else None
     return Assistant(
-        content or _string(wire.get("refusal")) or _string(transcript),
+        content or string(wire.get("refusal")) or string(transcript),
         _reasoning(wire, thinking),
         _calls(wire, raw),
         attachments=(*blocks, *map(_block, objects(wire.get("images")))),
@@ -232,20 +241,13 @@ _BUILDERS: Mapping[str, Callable[[_Members, Raw | None], Message]] = {
 }
 
 
-def _string(value: Json) -> str:
-    """Make text of what should be text: nothing of null, of others their JSON."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else text(value)
-
-
 # --- Content --------------------------------------------------------------------------------------
 
 
 def _paragraphs(content: Json) -> tuple[str, tuple[ContentBlock, ...]]:
     """Split the content of a System or a result into its text and what is no text."""
     if not isinstance(content, list):
-        return _string(content), ()
+        return string(content), ()
     blocks = [_block(part) for part in content]
     texts = [block.text for block in blocks if isinstance(block, Text)]
     return "\n".join(texts), tuple([block for block in blocks if not isinstance(block, Text)])
@@ -254,7 +256,7 @@ def _paragraphs(content: Json) -> tuple[str, tuple[ContentBlock, ...]]:
 def _spoken(content: Json) -> tuple[str, str | None, list[ContentBlock]]:
     """Split the content of an assistant into what it says, what it thinks, and other blocks."""
     if not isinstance(content, list):
-        return _string(content), None, []
+        return string(content), None, []
     said: list[str] = []
     thought: list[str] = []
     blocks: list[ContentBlock] = []
@@ -272,8 +274,8 @@ def _spoken(content: Json) -> tuple[str, str | None, list[ContentBlock]]:
 def _thoughts(thinking: Json) -> str:
     """Join the text of a `thinking` part: a string or an array of text parts (Mistral)."""
     if isinstance(thinking, list):
-        return "".join([_string(part.get("text")) for part in objects(thinking)])
-    return _string(thinking)
+        return "".join([string(part.get("text")) for part in objects(thinking)])
+    return string(thinking)
 
 
 def _block(part: Json) -> ContentBlock:
@@ -327,7 +329,7 @@ def _calls(wire: _Members, raw: Raw | None) -> tuple[ToolCall, ...]:
         return tuple([call for call in read if call is not None])
     match wire.get("function_call"):
         case {"name": str(name), "arguments": arguments} if name:
-            return (ToolCall(name, name, _string(arguments)),)
+            return (ToolCall(name, name, string(arguments)),)
         case _:
             return ()
 
@@ -337,15 +339,15 @@ def _call(call: Json, raw: Raw | None, index: int) -> ToolCall | None:
         return None
     match call:
         case {"type": "custom", "custom": {"name": name, "input": given}}:
-            return ToolCall(_string(call.get("id")), _string(name), text({"input": given}))
+            return ToolCall(string(call.get("id")), string(name), text({"input": given}))
         case {"function": dict(function)}:
             arguments = _arguments(function.get("arguments"), raw, index)
-            return ToolCall(_string(call.get("id")), _string(function.get("name")), arguments)
+            return ToolCall(string(call.get("id")), string(function.get("name")), arguments)
         case _:
             return None
 
 
 def _arguments(value: Json, raw: Raw | None, index: int) -> str:
     if raw is None or isinstance(value, str) or value is None:
-        return _string(value)
+        return string(value)
     return spelled(raw, "tool_calls", index, "function", "arguments")

@@ -15,8 +15,7 @@ from msgspec import UnsetType
 
 from molo.dialects.loss import Read
 from molo.dialects.openai_responses.forms import DIALECT, with_delta
-from molo.dialects.openai_responses.items import string
-from molo.dialects.wire import Json, expect_object, parse, text
+from molo.dialects.wire import Json, expect_object, parse, string, text
 from molo.errors import DecodeError
 from molo.message import Message, ProviderData, System, Text, User
 

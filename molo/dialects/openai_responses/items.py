@@ -14,7 +14,7 @@ https://platform.openai.com/docs/api-reference/responses/create, read 2026-11
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from molo.dialects.wire import Json, expect_array, expect_object, expect_text, text
+from molo.dialects.wire import Json, expect_array, expect_object, expect_text, string
 from molo.errors import DecodeError
 
 __all__ = [
@@ -27,7 +27,6 @@ __all__ = [
     "is_sealed_elsewhere",
     "kind_of",
     "objects_of",
-    "string",
     "texts_of",
     "type_of",
     "without_id",
@@ -150,10 +149,3 @@ def _words(part: Json) -> str | None:
             return words
         case _:
             return None
-
-
-def string(value: Json) -> str:
-    """Make text of what should be text: nothing of null, of others their JSON."""
-    if isinstance(value, str):
-        return value
-    return "" if value is None else text(value)

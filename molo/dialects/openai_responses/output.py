@@ -27,12 +27,11 @@ from molo.dialects.openai_responses.items import (
     OUTPUTS,
     Members,
     is_call,
-    string,
     texts_of,
     type_of,
 )
 from molo.dialects.openai_responses.source import Spell
-from molo.dialects.wire import text
+from molo.dialects.wire import string, text
 from molo.message import Assistant, Image, ToolCall
 
 __all__ = ["read_output"]

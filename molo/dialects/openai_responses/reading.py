@@ -28,13 +28,12 @@ from molo.dialects.openai_responses.items import (
     Members,
     kind_of,
     objects_of,
-    string,
     texts_of,
     type_of,
 )
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.source import Given, Spell, as_json, spelling
-from molo.dialects.wire import Json, Number, text
+from molo.dialects.wire import Json, Number, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
     DECODE_FAILURES,

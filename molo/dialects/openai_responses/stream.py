@@ -19,7 +19,7 @@ https://platform.openai.com/docs/api-reference/responses-streaming, read 2026-11
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from molo.dialects.loss import BrokenStreamError, Reply
+from molo.dialects.loss import BrokenStreamError, Reply, broken_at
 from molo.dialects.openai_responses.items import Members, objects_of, type_of
 from molo.dialects.openai_responses.replies import reply_of
 from molo.dialects.openai_responses.source import Given, Spell, as_json
@@ -59,9 +59,7 @@ class Accumulator:
             broken = failure
         else:
             return
-        raise BrokenStreamError(
-            broken.text, path=broken.path, offset=broken.offset, reply=self._so_far()
-        )
+        raise broken_at(broken, self._so_far())
 
     def reply(self) -> Reply:
         """Give the reply that the events make.
