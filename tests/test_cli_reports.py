@@ -170,6 +170,23 @@ def test_stats_of_nothing(call: Call, tmp_path: Path) -> None:
     done = call("stats", empty)
     assert done.returncode == 0
     assert b"0 messages in 0 histories" in done.stdout
+    stats = json.loads(call("stats", empty, "--json").stdout)
+    assert (stats["histories"], stats["messages"], stats["reasoning_share"]) == (0, 0, 0)
+
+
+def test_what_stands_beside_a_conversation_is_shown_as_it_is_spelled(
+    call: Call, tmp_path: Path
+) -> None:
+    log = tmp_path / "log.jsonl"
+    beside = '"id":123456789012345678901234567890,"n":1e999,"x":[5],"ok":true,"t":"\\n"'
+    log.write_text(f'{{"messages":[],{beside}}}')
+    head = told(call, "show", log, "--id", "123456789012345678901234567890")[0]
+    assert head.split("  ")[1:] == [
+        "id=123456789012345678901234567890",
+        "n=1e999",
+        "ok=true",
+        "t=\\n",
+    ]
 
 
 # --- Show -----------------------------------------------------------------------------------------

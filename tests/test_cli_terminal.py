@@ -252,6 +252,13 @@ def test_an_interrupt_in_the_middle_leaves_no_half_file(
     assert (tmp_path / "out.jsonl").read_bytes() == b"old"
 
 
+def test_little_is_loaded_before_an_interrupt_is_no_traceback() -> None:
+    script = "import sys, molo.cli; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
+    assert b"molo.ingest" not in done.stdout
+    assert b"argparse" not in done.stdout
+
+
 @pytest.mark.parametrize("command", ["check {log} --workers 2", "convert {log} -"])
 def test_a_closed_pipe_ends_the_work_and_is_no_traceback(command: str, long_log: Path) -> None:
     line = f"molo {command.format(log=long_log)} 2>/dev/null | head --lines=1"

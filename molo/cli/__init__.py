@@ -9,6 +9,18 @@ findings   what is told of a log, as text or JSON
 plain, fancy    what is shown, without and with the package rich; `fancy` is for terminals
 """
 
-from molo.cli.command import main
+from collections.abc import Sequence
 
 __all__ = ["main"]
+
+_INTERRUPTED = 130  # as a shell has it: 128 and the number of SIGINT
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command with these arguments (default: the process's own); return its exit code."""
+    try:
+        from molo.cli.command import run  # takes a moment, in which one may think better of it
+
+        return run(arguments)
+    except KeyboardInterrupt:
+        return _INTERRUPTED

@@ -33,7 +33,7 @@ def check_log(options: Options) -> int:
 
 
 def _check(items: Iterator[Item], sinks: Sinks, *, rules: Rules, tell: Tell) -> Tally:
-    tally = new_tally()
+    tally = new_tally("histories", "messages", "with_problems")
     for item in items:
         if isinstance(item, Fault):
             tally.faults[item.code] += 1

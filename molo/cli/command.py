@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from molo.cli.checking import check_log
 from molo.cli.convert import convert_log, repair_log
-from molo.cli.options import BAD_USE, FOUND, INTERRUPTED, Command, Options, UsageError, parse
+from molo.cli.options import BAD_USE, FOUND, Command, Options, UsageError, parse
 from molo.cli.plain import inline
 from molo.cli.screen import say
 from molo.cli.show import show_record
 from molo.cli.stats import count_log
 from molo.errors import MoloError
 
-__all__ = ["main"]
+__all__ = ["run"]
 
 _COMMANDS: Mapping[Command, Callable[[Options], int]] = {
     "check": check_log,
@@ -22,7 +22,7 @@ _COMMANDS: Mapping[Command, Callable[[Options], int]] = {
 }
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
+def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: the process's own); return its exit code."""
     options = parse(arguments)
     try:
@@ -31,8 +31,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _fail(str(error), FOUND)
     except BrokenPipeError:  # the reader has gone
         return BAD_USE
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except OSError as error:
         return _fail(_told(error), BAD_USE)
     except (ModuleNotFoundError, UsageError) as error:

@@ -22,6 +22,7 @@ from molo.ingest import STANDARD, Fault, Record, encode, losses_of
 
 __all__ = ["convert_log", "repair_log"]
 
+_READ = ("records", "messages", "changed")
 _SHOWN = 10  # bad lines; told one by one, where not all are
 
 
@@ -100,7 +101,7 @@ def _to_file(source: Source, options: Options, plan: Plan, report: Write, bar: B
 def _to_parquet(source: Source, options: Options, plan: Plan, report: Write, bar: Bar) -> Tally:
     from molo.arrow import write_parquet  # takes a second, and an extra
 
-    done = new_tally()
+    done = new_tally(*_READ)
 
     def convert(items: Iterator[Item], sinks: Sinks) -> Iterator[Record]:
         yield from _converted(items, sinks, plan, done)
@@ -130,7 +131,7 @@ def _require_output(done: Tally, options: Options, plan: Plan) -> None:
 
 
 def _convert(items: Iterator[Item], sinks: Sinks, *, plan: Plan) -> Tally:
-    tally = new_tally()
+    tally = new_tally(*_READ)
     for record in _converted(items, sinks, plan, tally):
         if plan.layout == "document" and tally.read["records"] > 1:
             raise EncodeError("Expected one history for a document, got more; .jsonl holds them")

@@ -20,7 +20,6 @@ __all__ = [
     "BAD_USE",
     "FINE",
     "FOUND",
-    "INTERRUPTED",
     "KEPT",
     "PARQUET",
     "RULES",
@@ -32,7 +31,7 @@ __all__ = [
 
 Command: TypeAlias = Literal["check", "convert", "repair", "show", "stats"]
 
-FINE, FOUND, BAD_USE, INTERRUPTED = 0, 1, 2, 130
+FINE, FOUND, BAD_USE = 0, 1, 2
 """The exit codes; `molo --help` says what they mean."""
 
 PARQUET = "parquet"  # as a format: what molo.arrow reads and writes

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from typing import TypeAlias
 
 import msgspec
 
@@ -17,6 +16,7 @@ from molo.cli.work import followed
 from molo.history import Problem
 from molo.history.contents import KINDS, blocks, calls
 from molo.ingest import STANDARD, Fault, Record, encode
+from molo.ingest.forms import Members, members_of
 from molo.message import (
     Assistant,
     Audio,
@@ -76,20 +76,27 @@ def _is_wanted(item: Item, options: Options) -> bool:
 def _ids(record: Record) -> Iterator[str]:
     """Give what may be the id of a record: its own, or that of its answer."""
     members = _members(record)
-    answer = members.get("response")
-    for place in (members, answer if isinstance(answer, dict) else {}):
-        yield from (str(place[key]) for key in _ID_KEYS if key in place)
+    answer = bytes(members.get("response", b""))
+    for place in (members, members_of(answer) if answer.startswith(b"{") else {}):
+        yield from (text for key, text in _short_members(place) if key in _ID_KEYS)
 
 
-_Json: TypeAlias = "dict[str, _Json] | list[_Json] | str | int | float | bool | None"
+def _members(record: Record) -> Members:
+    """Take apart what stands beside a conversation."""
+    return members_of(record.rest.encode()) if record.rest else {}
 
-_decode = msgspec.json.Decoder().decode
+
+_decode_text = msgspec.json.Decoder(str).decode
 
 
-def _members(record: Record) -> dict[str, _Json]:
-    """Read what stands beside a conversation."""
-    members: dict[str, _Json] = _decode(record.rest or "{}")
-    return members
+def _short_members(members: Members) -> Iterator[tuple[str, str]]:
+    """Give the members that are texts, numbers as they are spelled, or words of JSON."""
+    for key, value in members.items():
+        data = bytes(value)
+        if data[:1] == b'"':
+            yield key, _decode_text(data)
+        elif data[:1] not in {b"[", b"{"}:
+            yield key, data.decode()
 
 
 # --- How it looks ---------------------------------------------------------------------------------
@@ -111,9 +118,7 @@ def _shown(source: Source, record: Record) -> str:
 def _head(source: Source, record: Record) -> Line:
     """Say where the record stands, and what short things stand beside it."""
     members = [
-        f"{inline(key)}={inline(str(value))[:_LONGEST]}"
-        for key, value in _members(record).items()
-        if isinstance(value, str | int | float)
+        f"{inline(key)}={inline(text)[:_LONGEST]}" for key, text in _short_members(_members(record))
     ]
     return Line("  ".join([f"{inline(source.path)}:{record.line}", *members]), "place")
 

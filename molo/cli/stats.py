@@ -151,7 +151,8 @@ def _as_json(source: Source, stats: Stats) -> bytes:
     told = {
         "format": source.format,
         "why": source.why,
-        **stats.read,
+        "histories": stats.read["histories"],
+        "messages": stats.read["messages"],
         "longest_history": stats.longest["history"],
         "roles": {role: stats.texts[role] for role in _ROLES},
         "reasoning_share": _share(stats.texts["reasoning"], stats.texts["assistant"]),
