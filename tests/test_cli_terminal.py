@@ -60,6 +60,13 @@ def show(monkeypatch: pytest.MonkeyPatch) -> Show:
     return run_on_terminal
 
 
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show bars sooner than a quick machine has read the log."""
+    monkeypatch.setattr("molo.cli.fancy._PATIENCE", 0.1)
+
+
+@pytest.mark.usefixtures("impatient")
 def test_long_work_shows_share_rate_and_time_left(show: Show, long_log: Path) -> None:
     text = show(["stats", long_log], "stderr")
     assert re.search(rb"\d+ %", text)
@@ -71,7 +78,7 @@ def test_long_work_shows_share_rate_and_time_left(show: Show, long_log: Path) ->
 def test_of_a_pipe_only_the_rate_is_known(long_log: Path) -> None:
     with (
         terminal() as (descriptor, shown),
-        subprocess.Popen(["cat", long_log, long_log], stdout=subprocess.PIPE) as cat,
+        subprocess.Popen(["cat", *[long_log] * 3], stdout=subprocess.PIPE) as cat,
     ):
         command = [*MOLO, "stats", "-"]
         environment = {**os.environ, "TERM": "xterm"}
@@ -91,6 +98,7 @@ def test_quick_work_shows_no_bar(show: Show) -> None:
     assert show(["stats", LOG], "stderr") == b""
 
 
+@pytest.mark.usefixtures("impatient")
 def test_what_is_told_above_the_bar_is_whole(show: Show, long_log: Path) -> None:
     text = show(["check", long_log], "stdout", "stderr")
     bare = STYLES.sub(b"", text)
