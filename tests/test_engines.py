@@ -33,18 +33,25 @@ pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="ray is not installed (extra `engines`)"),
 ]
 
+# Each log waits until two processes work on logs, so that a quick one cannot do all of them.
 WORKERS = """
-import os, sys
+import os, pathlib, sys, time
 import ray
-sys.path.insert(0, sys.argv[1])
+examples, logs, format, meeting = sys.argv[1:]
+sys.path.insert(0, examples)
 import ray_check
 
 def marked(table):
+    pathlib.Path(meeting, str(os.getpid())).touch()
+    end = time.monotonic() + 60
+    while len(os.listdir(meeting)) < 2 and time.monotonic() < end:
+        time.sleep(0.1)
     return table.append_column("worker", [[os.getpid()] * table.num_rows])
 
-ray.init(num_cpus=2, include_dashboard=False)
-rows = ray_check.mapped(ray_check.checked(sys.argv[2], sys.argv[3]), marked, rows=1)
-print("workers", len(rows.unique("worker")), "of driver", os.getpid() in rows.unique("worker"))
+ray.init(num_cpus=4, include_dashboard=False)  # as Ray counts them: slots for workers
+rows = ray_check.mapped(ray_check.checked(logs, format), marked, rows=1)
+workers = rows.unique("worker")
+print(len(workers), os.getpid() in workers)
 """
 
 
@@ -115,10 +122,10 @@ def read_table(tables, name):
     return pq.read_table(tables / name).sort_by([(key, "ascending") for key in ORDER[name]])
 
 
-def test_at_least_two_workers_share_the_logs(logs):
-    printed = run("-c", WORKERS, EXAMPLES, logs, "molo").split()
-    assert int(printed[1]) >= 2
-    assert printed[-1] == "False"
+def test_at_least_two_workers_share_the_logs(logs, tmp_path):
+    workers, driver = run("-c", WORKERS, EXAMPLES, logs, "molo", tmp_path).split()[-2:]
+    assert int(workers) >= 2
+    assert driver == "False"
 
 
 def test_ray_gives_the_rows_of_one_process_bad_lines_among_them(logs, tables):
