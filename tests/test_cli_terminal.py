@@ -209,6 +209,14 @@ def test_two_workers_give_what_one_gives(
     assert given[0] == given[1]
 
 
+def test_two_workers_make_no_document_of_two_histories(tmp_path: Path, call: Call) -> None:
+    log, out = tmp_path / "log.jsonl", tmp_path / "out.json"
+    line = molo.json.encode([molo.user("x" * 2**17)]) + b"\n"  # each a part of its own
+    log.write_bytes(line * 2)
+    done = call("convert", log, out, "--workers", "2")
+    assert (done.returncode, out.exists()) == (1, False)
+
+
 # --- Memory ---------------------------------------------------------------------------------------
 
 

@@ -93,7 +93,9 @@ def _to_file(source: Source, options: Options, plan: Plan, report: Write, bar: B
     with open_output(options.out, bar) as output, _rejects(options, bar) as rejects:
         sinks = Sinks(output, rejects, report)
         job = partial(_convert, plan=plan)
-        done = total(work(source, job, sinks, options.workers, bar))
+        # A worker would not see that another one has a history, too.
+        workers = 1 if plan.layout == "document" else options.workers
+        done = total(work(source, job, sinks, workers, bar))
         _require_output(done, options, plan)
     return done
 

@@ -15,8 +15,18 @@ from molo.dialects.loss import Loss
 from molo.history import Change, Problem
 from molo.ingest import Fault, Record
 
-__all__ = ["Finding", "Tell", "as_json", "as_text", "counted", "of_change", "of_fault", "of_loss"]
-__all__ += ["of_problem", "of_remaining"]
+__all__ = [
+    "Finding",
+    "Tell",
+    "as_json",
+    "as_text",
+    "counted",
+    "of_change",
+    "of_fault",
+    "of_loss",
+    "of_problem",
+    "of_remaining",
+]
 
 Kind: TypeAlias = Literal["problem", "fault", "loss", "change"]
 

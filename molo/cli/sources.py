@@ -10,7 +10,7 @@ from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
 from molo.cli.options import PARQUET
-from molo.ingest import AUTO, FORMATS, Fault, Log, Record, open_log
+from molo.ingest import AUTO, FORMATS, Fault, Record, open_log
 
 __all__ = [
     "Item",
@@ -68,39 +68,28 @@ def open_source(path: str, format: str) -> Generator[Source, None, None]:
     if format == PARQUET or (format == AUTO and path.endswith(".parquet")):
         from molo.arrow import read_parquet  # takes a second, and an extra
 
-        yield _source(path, PARQUET, "", read_parquet(path), None, None)
+        is_transcript, items = _looked_at(read_parquet(path))
+        yield Source(path, PARQUET, "", items, is_transcript, False, None, lambda: 0)
         return
     with open_log(path) as log:
         found = log.guess()
         name, why = (found.format, found.why) if format == AUTO else (format, "")
+        is_transcript, items = _looked_at(log.read(name))
         has_lines = FORMATS[name].layout == "lines" == found.layout
-        is_plain = has_lines and log.size is not None and log.compression is None
-        yield _source(path, name, why, log.read(name), log, log if is_plain else None)
+        is_divisible = has_lines and log.size is not None and log.compression is None
+        yield Source(
+            path, name, why, items, is_transcript, is_divisible, log.size, lambda: log.position
+        )
 
 
-def _source(
-    path: str,
-    format: str,
-    why: str,
-    items: Iterator[Item],
-    log: Log | None,
-    divisible: Log | None,
-) -> Source:
+def _looked_at(items: Iterator[Item]) -> tuple[bool, Iterator[Item]]:
+    """Tell whether a log is a transcript, by its first record; and give all of it."""
     first: list[Item] = []
     for item in islice(items, _LOOKED_AT):
         first.append(item)
         if isinstance(item, Record):
-            break
-    return Source(
-        path,
-        format,
-        why,
-        chain(first, items),
-        any(isinstance(item, Record) and is_single(item) for item in first),
-        divisible is not None,
-        None if log is None else log.size,
-        (lambda: 0) if log is None else (lambda: log.position),
-    )
+            return is_single(item), chain(first, items)
+    return False, chain(first, items)
 
 
 def is_single(record: Record) -> bool:
