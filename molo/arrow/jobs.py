@@ -73,8 +73,9 @@ def decode_lines(batch: Batch, column: str, format: str) -> Batch:
     knows its `id`, `line` or `offset` keeps them. A line itself does not know where it stood.
 
     Mind that a line of JSON ends at byte 0x0A and nowhere else. What takes text apart at every
-    character that Unicode calls a line break (`str.splitlines`, Ray Data's `read_text`) tears lines
-    that hold U+2028; read whole files there, and use `decode_logs`.
+    character that Unicode calls a line break (`str.splitlines`, and so Ray Data's `read_text`, as
+    its source says in Ray 2.60, read 2026-11) tears lines that hold U+2028; have whole files read
+    there, and use `decode_logs`.
 
     Raises:
         ValueError: no such format.
@@ -97,8 +98,8 @@ def decode_logs(batch: Batch, column: str, format: str = AUTO, *, source: str = 
 
     This is for logs that are many files, of which an engine reads each as one value. `source` names
     the column with the names of the logs, for Faults; without such a column they have none. Other
-    columns stay beside the new ones, as in `decode_lines`. A log in memory takes its own size, and
-    what comes of it again.
+    columns stay beside the new ones, as in `decode_lines`. What is compressed is to be decompressed
+    by the engine. A log in memory takes its own size, and what comes of it again.
 
     Raises:
         ValueError: no such format.
