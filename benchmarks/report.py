@@ -1,9 +1,13 @@
-"""What was measured, as tables for people and as JSON for programs."""
+"""What was measured, as tables for people and as JSON for programs.
+
+What the project asks for is a row's `limit`, the most that its median may be, or its `least`.
+"""
 
 import platform
 import subprocess
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,10 +21,11 @@ class Row(Struct, frozen=True, omit_defaults=True):
     data: str
     task: str
     subject: str
-    ratio: Ratio  # time, in the section's unit
+    ratio: Ratio  # in the section's unit
     messages_per_second: float | None = None
     megabytes_per_second: float | None = None  # of encoded data; 10**6 bytes
-    limit: float | None = None  # what the project asks of the median
+    limit: float | None = None  # the most that the project allows the median to be
+    least: float | None = None  # the least that it has to be; what a peer takes, usually
 
 
 class Section(Struct, frozen=True, omit_defaults=True):
@@ -29,6 +34,7 @@ class Section(Struct, frozen=True, omit_defaults=True):
     title: str
     unit: str
     rows: Sequence[Row]
+    measured: str = "time"  # what the ratios are of
     versions: dict[str, str] = {}  # package -> version
     skipped: dict[str, str] = {}  # contender -> the module that is not installed
     notes: Sequence[str] = ()  # what else was found out
@@ -56,8 +62,9 @@ def environment(cpu: int | None) -> dict[str, str]:
 def lines(section: Section) -> Iterator[str]:
     """Write a section as a table in Markdown."""
     yield f"## {section.title}\n"
-    yield f"Time, 1 = {section.unit}; median of the rounds and the quartiles around it.\n"
-    yield "| data | task | subject | time | quartiles | messages/s | MB/s | limit |"
+    what = section.measured
+    yield f"{what.capitalize()}, 1 = {section.unit}; median of the rounds and the quartiles.\n"
+    yield f"| data | task | subject | {what} | quartiles | messages/s | MB/s | limit |"
     yield "|---|---|---|--:|--:|--:|--:|--:|"
     for row in section.rows:
         yield f"| {' | '.join(_cells(row))} |"
@@ -78,18 +85,30 @@ def _cells(row: Row) -> tuple[str, ...]:
         f"{row.ratio.low:.3f} to {row.ratio.high:.3f}",
         f"{row.messages_per_second:,.0f}" if row.messages_per_second else "",
         f"{row.megabytes_per_second:,.0f}" if row.megabytes_per_second else "",
-        f"{row.limit}" if row.limit else "",
+        _asked(row),
     )
+
+
+def _asked(row: Row) -> str:
+    bounds = (("≥", row.least), ("≤", row.limit))
+    return ", ".join(f"{sign} {bound:.4g}" for sign, bound in bounds if bound is not None)
 
 
 def verdict(section: Section) -> Iterator[str]:
     """Say how many limits were met, and which were not, if the section has any."""
-    limits = [(row, row.limit) for row in section.rows if row.limit is not None]
-    missed = [(row, limit) for row, limit in limits if row.ratio.median > limit]
-    if limits:
-        yield f"\nLimits met: {len(limits) - len(missed)} of {len(limits)}"
-    for row, limit in missed:
-        yield f"\nLimit missed: {row.data} {row.task} {row.ratio.median:.3f}, limit {limit}"
+    limited = [row for row in section.rows if _asked(row)]
+    missed = [row for row in limited if not _is_met(row)]
+    if limited:
+        yield f"\nLimits met: {len(limited) - len(missed)} of {len(limited)}"
+    for row in missed:
+        name = f"{row.data} {row.task}, {row.subject}"
+        yield f"\nLimit missed: {name}: {row.ratio.median:.3f}, limit {_asked(row)}"
+
+
+def _is_met(row: Row) -> bool:
+    least = -inf if row.least is None else row.least
+    limit = inf if row.limit is None else row.limit
+    return least <= row.ratio.median <= limit
 
 
 def _commit() -> str:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from benchmarks.generate import REALISTIC, SMALL, Sizes, conversations, history
+from benchmarks.measure import Ratio
+from benchmarks.report import Row, Section, lines, verdict
 from molo import Assistant, Message, System, Text, ToolResult, User
 
 ROOT = Path(__file__).parent.parent
@@ -113,6 +115,51 @@ def test_arguments_are_json_objects_with_escapes() -> None:
     arguments = [call.arguments for reply in REPLIES for call in reply.tool_calls]
     assert all(isinstance(json.loads(text), dict) for text in arguments)
     assert any('\\"' in text for text in arguments)
+
+
+def section(median: float, limit: float | None = None, least: float | None = None) -> Section:
+    """Make a section of one row that has these bounds, and of one that has none."""
+    free = Row("small", "free", "molo", Ratio(9, 9, 9))
+    bound = Row("small", "bound", "molo", Ratio(median, 1, 9), limit=limit, least=least)
+    return Section("Any", "one", [free, bound])
+
+
+@pytest.mark.parametrize(
+    ("median", "limit", "least", "asked", "said"),
+    [
+        (1.05, 1.05, None, "≤ 1.05", ["Limits met: 1 of 1"]),
+        (20, None, 20, "≥ 20", ["Limits met: 1 of 1"]),
+        (
+            1,
+            0,
+            None,
+            "≤ 0",
+            ["Limits met: 0 of 1", "Limit missed: small bound, molo: 1.000, limit ≤ 0"],
+        ),
+        (
+            1.0512,
+            1.05,
+            None,
+            "≤ 1.05",
+            ["Limits met: 0 of 1", "Limit missed: small bound, molo: 1.051, limit ≤ 1.05"],
+        ),
+        (
+            19.99,
+            None,
+            20,
+            "≥ 20",
+            ["Limits met: 0 of 1", "Limit missed: small bound, molo: 19.990, limit ≥ 20"],
+        ),
+        (3, 4, 2, "≥ 2, ≤ 4", ["Limits met: 1 of 1"]),
+        (3, None, None, "", []),
+    ],
+)
+def test_a_limit_is_the_most_or_the_least_that_a_median_may_be(
+    median: float, limit: float | None, least: float | None, asked: str, said: list[str]
+) -> None:
+    measured = section(median, limit, least)
+    assert [line.strip() for line in verdict(measured)] == said
+    assert any(line.endswith(f" | {asked} |") and "bound" in line for line in lines(measured))
 
 
 def run(*arguments: str, path: Path = ROOT) -> str:
