@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import arrow, codecs, dialects, floor, history, ingest
+from benchmarks import arrow, codecs, dialects, floor, history, ingest, ipc, jobs, sizes
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -19,13 +19,14 @@ SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "dialects": dialects.run,
     "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
     "ingest": ingest.cost,
-    "memory": ingest.memory,
+    "ipc": ipc.run,
+    "sizes": sizes.sizes,
     "arrow": arrow.run,
 }
 # What takes long, or needs two idle CPUs, and is measured only when it is named.
 LONG: dict[str, Callable[[float, int], Section]] = {
-    "workers": ingest.workers,
-    "memory-long": ingest.memory_long,
+    "workers": jobs.workers,
+    "sizes-long": sizes.sizes_long,
 }
 
 
