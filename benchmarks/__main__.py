@@ -6,7 +6,21 @@ from pathlib import Path
 
 import msgspec
 
-from benchmarks import arrow, codecs, dialects, floor, history, ingest, ipc, jobs, sizes
+from benchmarks import (
+    arrow,
+    codecs,
+    dialects,
+    floor,
+    forms,
+    held,
+    history,
+    ingest,
+    ipc,
+    jobs,
+    peers,
+    sizes,
+    start,
+)
 from benchmarks.contenders import CONTENDERS
 from benchmarks.measure import pin
 from benchmarks.report import Report, Section, environment, lines, verdict
@@ -15,7 +29,11 @@ from benchmarks.report import Report, Section, environment, lines, verdict
 SECTIONS: dict[str, Callable[[float, int], Section]] = {
     "codecs": lambda share, rounds: codecs.run(CONTENDERS, share, rounds),
     "floor": floor.run,
+    "forms": forms.run,
+    "held": held.run,
+    "start": start.run,
     "history": history.cost,
+    "peers": peers.run,
     "dialects": dialects.run,
     "growth": lambda share, rounds: history.growth(share, min(rounds, 7)),  # seconds a round
     "ingest": ingest.cost,

@@ -1,94 +1,47 @@
 """molo's codecs against the other ways to read and write the same conversations.
 
-Every contender sits in a process of its own (`benchmarks.worker`), so that none profits from or
-suffers by what another loaded. They take turns: one works, the others wait.
+`binary` is MessagePack, for all but pickle, which has a form of its own for the same purpose:
+from one Python process to another, or to a cache.
 """
 
-import subprocess
-import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
 
-import msgspec
-
-from benchmarks.data import DATA
-from benchmarks.measure import interleaved, per_second, ratio
+from benchmarks.contest import Entry, Worker, compare, skipped, versions, workers
+from benchmarks.data import DATA_OF_PEERS
 from benchmarks.report import Row, Section
-from benchmarks.worker import FORMATS, TASKS, Greeting
+from benchmarks.worker import FORMS
 
-
-class _Worker(NamedTuple):
-    process: "subprocess.Popen[bytes]"
-    greeting: Greeting
+# What the project asks for: how many times molo's time another one takes at least. orjson checks
+# nothing, and gives dicts.
+LEAST = {
+    ("realistic", "json decode", "orjson"): 0.90,
+    ("small", "json decode", "orjson"): 1.05,
+    ("medium", "json decode", "pydantic_ai"): 20,
+    ("medium", "json decode", "langchain_core"): 25,
+    ("medium", "json encode", "pydantic_ai"): 20,
+    ("medium", "json encode", "langchain_core"): 10,
+}
 
 
 def run(contenders: Sequence[str], share: float, rounds: int) -> Section:
     """Measure every task for all contenders, molo always among them."""
-    names = ["molo", *(name for name in contenders if name != "molo")]
-    with ExitStack() as stack:
-        workers = {name: stack.enter_context(_worker(name, share)) for name in names}
-        skipped = {name: worker.greeting.missing for name, worker in workers.items()}
+    with workers("codecs", dict.fromkeys(["molo", *contenders]), share) as contest:
         rows = [
             row
-            for data in DATA
-            for form in FORMATS
-            for task in TASKS
-            for row in _compare(workers, data, form, task, rounds)
+            for data in DATA_OF_PEERS
+            for form in FORMS
+            for verb in ("decode", "encode")
+            for row in _compare(contest, data, f"{form} {verb}", rounds)
         ]
-        versions = [worker.greeting.versions for worker in workers.values()]
-    return Section(
-        "Codecs",
-        "molo's time",
-        rows,
-        versions={package: number for some in versions for package, number in some.items()},
-        skipped={name: missing for name, missing in skipped.items() if missing},
-    )
-
-
-@contextmanager
-def _worker(name: str, share: float) -> Iterator[_Worker]:
-    command = [sys.executable, "-m", "benchmarks.worker", name, str(share)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
-        yield _Worker(process, msgspec.json.decode(_line(process), type=Greeting))
-        # Leaving closes its input, upon which it ends.
-
-
-def _line(process: "subprocess.Popen[bytes]") -> bytes:
-    assert process.stdout
-    line = process.stdout.readline()
-    if not line:
-        raise RuntimeError("a contender's process ended early; its error stands above")
-    return line
-
-
-def _compare(
-    workers: dict[str, _Worker], data: str, form: str, task: str, rounds: int
-) -> Iterator[Row]:
-    sizes = {
-        name: size
-        for name, worker in workers.items()
-        for its_data, its_form, size in worker.greeting.bytes
-        if (its_data, its_form) == (data, form)
-    }
-    times = interleaved(
-        {name: partial(_ask, workers[name], data, form, task) for name in sizes}, rounds
-    )
-    for name, size in sizes.items():
-        yield Row(
-            data,
-            f"{form} {task}",
-            name,
-            ratio(times[name], times["molo"]),
-            messages_per_second=per_second(workers[name].greeting.messages[data], times[name]),
-            megabytes_per_second=per_second(size / 1e6, times[name]),
+        return Section(
+            "Codecs", "molo's time", rows, versions=versions(contest), skipped=skipped(contest)
         )
 
 
-def _ask(worker: _Worker, data: str, form: str, task: str) -> float:
-    """Have a pass done and return its seconds."""
-    assert worker.process.stdin
-    worker.process.stdin.write(msgspec.json.encode((data, form, task)) + b"\n")
-    worker.process.stdin.flush()
-    return msgspec.json.decode(_line(worker.process), type=float)
+def _compare(contest: Mapping[str, Worker], data: str, task: str, rounds: int) -> Iterator[Row]:
+    entries = {
+        name: Entry(worker, task, LEAST.get((data, task, name)))
+        for name, worker in contest.items()
+        if (data, task) in worker.tasks
+    }
+    return compare(data, task, entries, rounds)

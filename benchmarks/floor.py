@@ -13,6 +13,7 @@ from benchmarks.contenders import molo, msgspec
 from benchmarks.data import DATA, load
 from benchmarks.measure import interleaved, ratio, timed
 from benchmarks.report import Row, Section
+from benchmarks.worker import FORMS
 
 # What the project asks for: molo's time in units of bare msgspec's. It does not say whether what is
 # encoded was encoded before, so both are held to it.
@@ -31,7 +32,7 @@ def run(share: float, rounds: int) -> Section:
     rows = [
         row
         for data in DATA
-        for form in ("json", "msgpack")
+        for form in FORMS
         for row in _compare(data, form, share * _PART, round(rounds / _PART))
     ]
     return Section("What molo adds to msgspec", "bare msgspec's time in the same process", rows)

@@ -1,7 +1,8 @@
 """Conversations to measure with: made up, valid, and the same for the same seed.
 
-Two sets of sizes: `REALISTIC` is what logs of coding and chat agents look like, `SMALL` is chatter
-of a few words, where the cost per message shows. Lengths are drawn evenly from the ranges.
+Three sets of sizes: `REALISTIC` is what logs of coding and chat agents look like, `MEDIUM` is a few
+hundred characters a text, `SMALL` is chatter of a few words, where the cost per message shows.
+Lengths are drawn evenly from the ranges.
 
 Every history is valid: calls are answered right behind the message that holds them and in its
 order, ids are unique, arguments are JSON objects, no text is blank. A conversation stops where a
@@ -39,6 +40,7 @@ REALISTIC = Sizes(
     argument=(20, 600),
     result=(100, 5000),
 )
+MEDIUM = Sizes(*[(100, 500)] * 6)
 SMALL = Sizes(*[(5, 60)] * 6)
 
 LENGTHS = (4, 30)  # messages in a conversation
@@ -147,7 +149,7 @@ _TOOLS: tuple[tuple[str, Callable[[Random, str], dict[str, object]]], ...] = (
         lambda random, text: {"path": f"src/app/view_{random.randrange(100)}.py", "content": text},
     ),
     ("edit", lambda _, text: {"path": "README.md", "edits": [{"old": text[:40], "new": text}]}),
-    ("weather", lambda *_: {"city": "北京", "unit": "°C", "days": [1, 2, 3]}),
+    ("weather", lambda _random, _text: {"city": "北京", "unit": "°C", "days": [1, 2, 3]}),
 )
 
 _PARAGRAPHS = {

@@ -10,5 +10,5 @@ convert = restore = list[Message]
 
 decode_json = msgspec.json.Decoder(list[Message]).decode
 encode_json = msgspec.json.Encoder().encode
-decode_msgpack = msgspec.msgpack.Decoder(list[Message]).decode
-encode_msgpack = msgspec.msgpack.Encoder().encode
+decode_binary = msgspec.msgpack.Decoder(list[Message]).decode
+encode_binary = msgspec.msgpack.Encoder().encode
