@@ -7,6 +7,7 @@ bounded and no byte is lost.
 """
 
 from collections.abc import Iterable, Iterator
+from io import BytesIO
 from itertools import accumulate, count
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ PIECE = 2**16  # bytes; taken at once: large enough to be few, small enough to s
 
 
 class Run(NamedTuple):
-    """Adjacent lines, without their line ends."""
+    """Adjacent lines, with their line ends."""
 
     lines: list[bytes]
     line: int  # number of the first
@@ -25,13 +26,11 @@ class Run(NamedTuple):
 
     def offsets(self) -> Iterator[int]:
         """Give the offset of each line, and of what follows."""
-        sizes = [len(line) + 1 for line in self.lines]
-        return accumulate(sizes, initial=self.offset)
+        return accumulate(map(len, self.lines), initial=self.offset)
 
     def stretches(self) -> Iterator["Stretch"]:
-        """Give each line by itself, line end included."""
-        for data, line, offset in zip(self.lines, count(self.line), self.offsets()):
-            yield Stretch(data + b"\n", line, offset)
+        """Give each line by itself."""
+        return map(Stretch, self.lines, count(self.line), self.offsets())
 
 
 class Stretch(NamedTuple):
@@ -52,8 +51,8 @@ def cut_lines(
 
     >>> for cut in cut_lines([b"one\\ntw", b"o\\nthr", b"ee"]):
     ...     print(cut)
-    Run(lines=[b'one'], line=1, offset=0)
-    Run(lines=[b'two'], line=2, offset=4)
+    Run(lines=[b'one\\n'], line=1, offset=0)
+    Run(lines=[b'two\\n'], line=2, offset=4)
     Stretch(data=b'three', line=3, offset=8, part=False)
     Stretch(data=b'', line=3, offset=13, part=False)
     """
@@ -80,7 +79,7 @@ def stretches(chunks: Iterable[bytes], limit: int) -> Iterator[bytes]:
 
 def _pieces(chunks: Iterable[bytes], size: int) -> Iterator[bytes]:
     for chunk in chunks:
-        if len(chunk) <= size:
+        if 0 < len(chunk) <= size:
             yield chunk
         else:
             for start in range(0, len(chunk), size):
@@ -99,18 +98,19 @@ class _Cutter:
         self._long = False  # in a line of which parts have gone out
 
     def cut(self, piece: bytes) -> Iterator[Run | Stretch]:
-        lines = piece.split(b"\n")
-        if self._size + len(lines[0]) >= self._limit:
+        lines = BytesIO(piece).readlines()  # ten times as quick as to split, if lines are long
+        last = b"" if lines[-1].endswith(b"\n") else lines.pop()
+        if self._size + len(lines[0] if lines else last + b"\n") > self._limit:
             self._long = True
             yield from self.give_held()
-        if len(lines) > 1 and self._long:
-            self._hold(lines.pop(0) + b"\n")
+        if lines and self._long:
+            self._hold(lines.pop(0))
             yield from self.give_held()
             self._line += 1
             self._long = False
-        if len(lines) > 1:
+        if lines:
             yield self._run(lines)
-        self._hold(lines[-1])
+        self._hold(last)
 
     def give_held(self) -> Iterator[Stretch]:
         """Give what waits for a line end as it is."""
@@ -132,10 +132,9 @@ class _Cutter:
         self._held.clear()
         self._size = 0
 
-    def _run(self, cut: list[bytes]) -> Run:
-        """Make a Run of all lines but the last, the first of which begins with what is held."""
-        lines = cut[:-1]
-        size = sum(map(len, lines)) + len(lines)
+    def _run(self, lines: list[bytes]) -> Run:
+        """Make a Run of lines, the first of which begins with what is held."""
+        size = sum(map(len, lines))
         if self._held:
             lines[0] = b"".join((*self._held, lines[0]))
         run = Run(lines, self._line, self._offset)

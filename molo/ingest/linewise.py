@@ -82,11 +82,10 @@ class _Lines:
                 failed = True
             if failed:
                 number = next(numbers)
-                data = run.lines[number - run.line] + b"\n"
+                data = run.lines[number - run.line]
                 yield from self._read_line(Stretch(data, number, next(offsets)))
             while self._multiline is not None and (line := next(lines, None)) is not None:
-                stretch = Stretch(line + b"\n", next(numbers), next(offsets))
-                yield from self._read_line(stretch)
+                yield from self._read_line(Stretch(line, next(numbers), next(offsets)))
 
     def _finish(self, end: Stretch) -> Iterator[Record | Fault]:
         """Tell what the end of the log leaves open."""
