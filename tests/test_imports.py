@@ -29,6 +29,14 @@ def test_import_molo_does_not_load(name):
     assert name not in modules_after("import molo")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["molo.dialects.gemini", "molo.dialects.rust_molo", "multiprocessing", "importlib.metadata"],
+)
+def test_the_command_does_not_load_before_it_is_needed(name):
+    assert name not in modules_after("import molo.cli.command")
+
+
 def test_all_holds_every_public_name_and_each_once():
     public = {name for name in vars(molo) if not name.startswith("_")}
     submodules = {

@@ -4,9 +4,15 @@ The help texts are the reference; the README quotes them, and a test compares.
 """
 
 import re
-from argparse import SUPPRESS, ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from argparse import (
+    SUPPRESS,
+    Action,
+    ArgumentParser,
+    ArgumentTypeError,
+    Namespace,
+    RawDescriptionHelpFormatter,
+)
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import Struct
@@ -282,7 +288,13 @@ def _parser() -> ArgumentParser:
         formatter_class=RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"molo {version('molo')}")
+    parser.add_argument(
+        "--version",
+        action=_Version,
+        nargs=0,
+        default=SUPPRESS,
+        help="show program's version number and exit",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     for name, row in _SUBCOMMANDS.items():
         command = commands.add_parser(
@@ -291,6 +303,16 @@ def _parser() -> ArgumentParser:
         for argument in row.arguments:
             command.add_argument(argument.name, **_settings(argument))
     return parser
+
+
+class _Version(Action):
+    """argparse's own would have the version looked up at every start."""
+
+    def __call__(self, parser: ArgumentParser, *_: Namespace | Sequence[str] | str | None) -> None:
+        from importlib.metadata import version
+
+        print(f"molo {version('molo')}")  # noqa: T201 - it is what was asked for
+        parser.exit()
 
 
 def _settings(argument: _Argument) -> dict[str, Any]:

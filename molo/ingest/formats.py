@@ -15,7 +15,6 @@ import msgspec
 from msgspec import Struct
 
 from molo import msgpack
-from molo.dialects import rust_molo
 from molo.errors import EncodeError
 from molo.errors.translation import (
     DECODE_FAILURES,
@@ -107,12 +106,16 @@ def _write_msgpack(record: Record, rules: Rules | None) -> bytes:
 
 
 def _read_rust_msgpack(data: bytes) -> Content:
+    from molo.dialects import rust_molo  # dialects are loaded when they are needed
+
     if _is_map(data):
         return Content([rust_molo.decode_msgpack_message(data)], single=True)
     return Content(rust_molo.decode_msgpack(data))
 
 
 def _write_rust_msgpack(record: Record, rules: Rules | None) -> bytes:
+    from molo.dialects import rust_molo
+
     if record.rest not in ("", "{}"):
         raise EncodeError("Expected a record of messages alone, got one with other members")
     return _one_or_all(record, rust_molo.encode_msgpack, rust_molo.encode_msgpack_message)
@@ -162,10 +165,10 @@ def _json(name: str) -> Format:
     form = FORMS[name]
 
     def read(data: bytes) -> Content:
-        return read_value(data, form)
+        return read_value(data, form())
 
     def write(record: Record, rules: Rules | None) -> bytes:
-        return write_value(record, form, rules)
+        return write_value(record, form(), rules)
 
     return Format("lines", read, write)
 

@@ -7,19 +7,8 @@ what the job returns: something small, or the name of a file that the parent joi
 send what was read from process to process would take longer than to read it.
 """
 
-import os
-import signal
-import sys
-import threading
-from collections import deque
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from io import FileIO
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.resource_tracker import ensure_running
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -76,9 +65,11 @@ def run(
         if workers == 1 or size <= _SMALLEST_PART or not _has_parts(log, name, found.layout):
             yield job(_followed(log, log.read(name, limit=limit), progress))
             return
+    from molo.ingest.workers import in_order  # not in vain where nobody wants workers
+
     step = max(_SMALLEST_PART, min(_LARGEST_PART, size // (workers * _PARTS)))
-    parts = _parts(Path(path), step)
-    for part, result in _in_order(_Task(str(path), name, limit, job), parts, workers):
+    task = _Task(str(path), name, limit, job)
+    for part, result in in_order(task.do, _parts(Path(path), step), workers):
         if progress is not None:
             progress(part.stop)
         yield result
@@ -140,7 +131,7 @@ def _count_ends(block: bytes) -> int:
     return ends
 
 
-# --- Workers --------------------------------------------------------------------------------------
+# --- What a worker does ---------------------------------------------------------------------------
 
 
 class _Task(NamedTuple, Generic[T]):
@@ -151,91 +142,21 @@ class _Task(NamedTuple, Generic[T]):
     limit: int
     job: Job[T]
 
-
-def _in_order(
-    task: _Task[T], parts: Iterator[_Part], workers: int
-) -> Generator[tuple[_Part, T], None, None]:
-    """Do a task for each part; no more than two parts a worker are given out at a time."""
-    waiting: deque[tuple[_Part, Future[T]]] = deque()
-    try:
-        with _pool(workers) as pool:
-            for part in parts:
-                with _uninterrupted():
-                    waiting.append((part, pool.submit(_work, task, part)))
-                if len(waiting) >= 2 * workers:
-                    done, future = waiting.popleft()
-                    yield done, future.result()
-            while waiting:
-                done, future = waiting.popleft()
-                yield done, future.result()
-    except BrokenProcessPool:
-        pass
-    else:
-        return
-    raise ChildProcessError(
-        "a worker died before it was done (it was killed, ran out of memory, "
-        "or cannot import the job)"
-    )
-
-
-@contextmanager
-def _pool(workers: int) -> Generator[ProcessPoolExecutor, None, None]:
-    """Keep workers that end with the block, at once if it ends by an exception.
-
-    They are started afresh on every system: a fork would copy the threads' locks of this process.
-    """
-    context = get_context("spawn")
-    theirs, ours = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(workers, context, _start, (theirs,))
-    try:
-        yield pool
-        pool.shutdown()
-    finally:
-        ours.close()
-        pool.shutdown(cancel_futures=True)
-        theirs.close()
-
-
-@contextmanager
-def _uninterrupted() -> Generator[None, None, None]:
-    """Hold interrupts back, also from a worker that starts here, until it ignores them itself."""
-    if sys.platform == "win32":
-        yield
-        return
-    ensure_running()  # before the rest: where it starts, some releases of Python let them through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start(lifeline: Connection) -> None:
-    """Set up a worker: it ends when its parent closes the other end, or dies."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # that is the parent's business
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
-
-
-def _end_with(lifeline: Connection) -> None:
-    lifeline.poll(None)
-    os._exit(1)
-
-
-def _work(task: _Task[T], part: _Part) -> T:
-    with Path(task.path).open("rb", buffering=0) as file:
-        file.seek(part.start)
-        chunks = _bytes(file, part.stop - part.start)
-        return task.job(
-            read(
-                chunks,
-                task.format,
-                layout="lines",
-                source=task.path,
-                limit=task.limit,
-                line=part.line,
-                offset=part.start,
+    def do(self, part: _Part) -> T:
+        """Run the job over a part."""
+        with Path(self.path).open("rb", buffering=0) as file:
+            file.seek(part.start)
+            return self.job(
+                read(
+                    _bytes(file, part.stop - part.start),
+                    self.format,
+                    layout="lines",
+                    source=self.path,
+                    limit=self.limit,
+                    line=part.line,
+                    offset=part.start,
+                )
             )
-        )
 
 
 def _bytes(file: FileIO, size: int) -> Iterator[bytes]:

@@ -85,7 +85,7 @@ def losses_of(record: Record, format: str, *, rules: Rules | None = None) -> tup
     if format not in FORMS:
         return ()
     envelope = None if record.origin is None else record.origin.envelope
-    return FORMS[format].lost(record.messages, rules, envelope)
+    return FORMS[format]().lost(record.messages, rules, envelope)
 
 
 def _line(data: bytes) -> bytes:
