@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.generate import REALISTIC, SMALL, Sizes, conversations, history
+from benchmarks.generate import MEDIUM, REALISTIC, SMALL, Sizes, conversations, history
 from benchmarks.measure import Ratio
 from benchmarks.report import Row, Section, lines, verdict
 from molo import Assistant, Message, System, Text, ToolResult, User
@@ -17,10 +17,11 @@ from molo import Assistant, Message, System, Text, ToolResult, User
 ROOT = Path(__file__).parent.parent
 LOGS = conversations(300, REALISTIC, seed=1)
 CHATTER = conversations(300, SMALL, seed=1)
+TALK = conversations(300, MEDIUM, seed=1)
 REPLIES = [message for log in LOGS for message in log if isinstance(message, Assistant)]
 
 
-@pytest.mark.parametrize("sizes", [REALISTIC, SMALL])
+@pytest.mark.parametrize("sizes", [REALISTIC, MEDIUM, SMALL])
 def test_the_same_seed_gives_the_same_conversations_and_another_seed_others(sizes: Sizes) -> None:
     first = conversations(5, sizes, seed=7)
     assert conversations(5, sizes, seed=7) == first
@@ -60,9 +61,10 @@ def test_realistic_texts_fill_their_range(kind: str, least: int, most: int) -> N
     assert most - margin <= max(found) <= most
 
 
-def test_small_texts_have_5_to_60_characters() -> None:
-    found = {length for _, length in lengths(CHATTER)}
-    assert (min(found), max(found)) == (5, 60)
+@pytest.mark.parametrize(("logs", "least", "most"), [(CHATTER, 5, 60), (TALK, 100, 500)])
+def test_other_texts_are_of_one_range(logs: list[list[Message]], least: int, most: int) -> None:
+    found = {length for _, length in lengths(logs)}
+    assert (min(found), max(found)) == (least, most)
 
 
 def test_conversations_have_4_to_30_messages() -> None:

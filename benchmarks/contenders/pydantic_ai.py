@@ -1,8 +1,9 @@
-"""pydantic-ai: its own messages, read and written as its documentation stores them.
+"""pydantic-ai: its own messages, through the adapter that it has for storing them.
 
-What stands between two replies is one request with a part for each message. All fields are
-written, as `dump_json` does by itself; those that molo has no value for have their defaults, and
-every time is the same.
+What stands between two replies is one request with a part for each message. Fields that molo has
+no value for have their defaults, and every time is the same. All fields are written, as `dump_json`
+does unless told otherwise; with `exclude_none` it would write in two thirds of the time, and read
+about as fast.
 """
 
 from collections.abc import Iterator, Sequence
