@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from command import LOG, MOLO, ROOT, SESSION, Call, called, history_of, run, thr
 
 import molo
 from molo.cli import main
+from molo.cli.ending import ending
 from molo.dialects import rust_molo
 from molo.framing import encode_frame
 from molo.ingest import read
@@ -558,6 +560,38 @@ def test_an_interrupt_leaves_the_old_output_and_no_traceback(tmp_path: Path) -> 
     stderr = process.communicate(timeout=60)[1]  # the end of the data wakes a read in any case
     assert (process.returncode, stderr) == (130, b"")
     assert (tmp_path / "out.json").read_bytes() == b"old"
+
+
+def test_a_termination_is_an_exit_and_leaves_the_old_output(tmp_path: Path) -> None:
+    source, out = tmp_path / "in.json", tmp_path / "out.json"
+    os.mkfifo(source)
+    out.write_bytes(b"old")
+
+    def terminate() -> None:
+        with source.open("wb"):  # opens when the command does
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with ThreadPoolExecutor() as other, pytest.raises(SystemExit) as ended:
+        other.submit(terminate)
+        main(["convert", str(source), str(out)])
+    assert ended.value.code == 128 + signal.SIGTERM
+    assert sorted(os.listdir(tmp_path)) == ["in.json", "out.json"]
+    assert out.read_bytes() == b"old"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+
+
+def test_a_signal_for_which_somebody_cares_is_left_to_them() -> None:
+    asked: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, _: asked.append(number))
+    with ending():
+        signal.raise_signal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, before)
+    assert asked == [signal.SIGTERM]
+
+
+def test_the_command_runs_in_any_thread() -> None:
+    with ThreadPoolExecutor() as other:
+        assert other.submit(main, ["show", str(LOG), "--json"]).result() == 0
 
 
 def test_version_is_that_of_the_project_file() -> None:

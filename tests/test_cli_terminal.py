@@ -244,9 +244,17 @@ def wait_for_children(directory: Path) -> None:
     raise TimeoutError
 
 
+SIGNALS = {  # an interrupt as a terminal sends it: the workers get it too
+    signal.SIGINT: os.killpg,
+    signal.SIGTERM: os.kill,
+    signal.SIGHUP: os.kill,
+}
+
+
+@pytest.mark.parametrize("number", SIGNALS)
 @pytest.mark.parametrize("workers", ["1", "2"])
-def test_an_interrupt_in_the_middle_leaves_no_half_file(
-    workers: str, long_log: Path, tmp_path: Path
+def test_a_signal_in_the_middle_leaves_no_half_file(
+    number: signal.Signals, workers: str, long_log: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "out.jsonl").write_bytes(b"old")
     command = [*MOLO, "convert", str(long_log), "out.jsonl", "--rejects", "rejects"]
@@ -260,9 +268,9 @@ def test_an_interrupt_in_the_middle_leaves_no_half_file(
     )
     wait_for_children(tmp_path)
     time.sleep(0.3)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: the workers get it too
+    SIGNALS[number](process.pid, number)
     _, stderr = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
     assert b"Traceback" not in stderr
     assert os.listdir(tmp_path) == ["out.jsonl"]
     assert (tmp_path / "out.jsonl").read_bytes() == b"old"

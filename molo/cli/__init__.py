@@ -2,6 +2,7 @@
 
 options    the commands, their arguments and help texts, as tables
 command    from arguments to an exit code: every error becomes a line and a code here
+ending     what becomes of SIGTERM
 sources    logs opened, with what there is to know before they are read
 work       a job over a log, in this process or in several
 convert, checking, stats, show    the commands

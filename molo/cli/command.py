@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from molo.cli.checking import check_log
 from molo.cli.convert import convert_log, repair_log
+from molo.cli.ending import ending
 from molo.cli.options import BAD_USE, FOUND, Command, Options, UsageError, parse
 from molo.cli.plain import inline
 from molo.cli.screen import say
@@ -26,7 +27,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: the process's own); return its exit code."""
     options = parse(arguments)
     try:
-        return _COMMANDS[options.command](options)
+        with ending():
+            return _COMMANDS[options.command](options)
     except MoloError as error:
         return _fail(str(error), FOUND)
     except BrokenPipeError:  # the reader has gone

@@ -267,7 +267,7 @@ exit codes:
   0  all is fine
   1  there are bad lines or problems, or data that the format cannot hold
   2  wrong usage, or a file that cannot be read or written
-  130  interrupted"""
+  129, 130, 143  hung up on, interrupted or terminated; no half file is left"""
 _RULES_A_LINE = 6
 
 
