@@ -123,12 +123,20 @@ def pair(history: Sequence[Message]) -> Pairing:
     orphaned: list[int] = []
     misplaced: list[int] = []
     duplicate: list[int] = []
-    waiting: _Waiting = {}
+    first = answered = 0  # of the step at hand: its first pair, and the first without a result
+    waiting: _Waiting | None = None  # its calls by id, once a result comes out of their order
     earlier: dict[str, list[deque[int]]] = {}
     in_run = False
     for at, message in enumerate(history):
         if type(message) is ToolResult:
             in_run = False
+            if waiting is None and answered < len(pairs):
+                asked = pairs[answered]
+                if asked.call.id == message.id:
+                    pairs[answered] = Pair(asked.at, asked.part, asked.call, at, message)
+                    answered += 1
+                    continue
+            waiting = _waiting(pairs, first) if waiting is None else waiting
             same_id = waiting.get(message.id)
             if same_id:
                 _answer(pairs, same_id.popleft(), at, message)
@@ -139,16 +147,15 @@ def pair(history: Sequence[Message]) -> Pairing:
                 misplaced.append(at)
             else:
                 orphaned.append(at)
-        elif type(message) is Assistant:
-            if not in_run:
-                waiting = _leave_step(waiting, earlier)
-                in_run = True
+            continue
+        if not in_run or type(message) is not Assistant:
+            if answered < len(pairs):
+                _leave_step(waiting or _waiting(pairs, first), earlier)
+            first, answered, waiting = len(pairs), len(pairs), None
+        in_run = type(message) is Assistant
+        if type(message) is Assistant:
             for part, call in enumerate(message.tool_calls):
-                waiting.setdefault(call.id, deque()).append(len(pairs))
                 pairs.append(Pair(at, part, call, None, None))
-        else:
-            waiting = _leave_step(waiting, earlier)
-            in_run = False
     return Pairing(tuple(pairs), tuple(orphaned), tuple(misplaced), tuple(duplicate))
 
 
@@ -157,17 +164,25 @@ def pair(history: Sequence[Message]) -> Pairing:
 _Waiting = dict[str, deque[int]]
 
 
+def _waiting(pairs: Sequence[Pair], first: int) -> _Waiting:
+    waiting: _Waiting = {}
+    for number in range(first, len(pairs)):
+        same_id = waiting.setdefault(pairs[number].call.id, deque())
+        if pairs[number].result is None:
+            same_id.append(number)
+    return waiting
+
+
 def _answer(pairs: list[Pair], number: int, at: int, result: ToolResult) -> None:
     asked = pairs[number]
     pairs[number] = Pair(asked.at, asked.part, asked.call, at, result)
 
 
-def _leave_step(waiting: _Waiting, earlier: dict[str, list[deque[int]]]) -> _Waiting:
-    """Put what is unanswered with the earlier steps, and begin anew."""
+def _leave_step(waiting: _Waiting, earlier: dict[str, list[deque[int]]]) -> None:
+    """Put what is unanswered with the earlier steps."""
     for id, unanswered in waiting.items():
         if unanswered and id:
             earlier.setdefault(id, []).append(unanswered)
-    return {}
 
 
 def _take_nearest(earlier: dict[str, list[deque[int]]], id: str) -> int:
