@@ -1,5 +1,7 @@
 """Trimming, against a slow reading of its definition and against `check`; the token estimate."""
 
+from collections import Counter
+
 import pytest
 from case_reader import case_rows, read_case
 from hostile import histories
@@ -205,6 +207,24 @@ def test_messages_are_counted_once_and_from_the_newest_on(size, max_tokens):
     history = [user(str(at)) for at in range(size)]
     trim(history, max_tokens=max_tokens, count_tokens=count)
     assert counted == [str(at) for at in range(size)][::-1][: max_tokens + 1]
+
+
+@given(histories, budgets, budgets, budgets)
+def test_no_message_is_counted_twice(history, max_turns, max_messages, max_tokens):
+    counted = []
+
+    def count(message):
+        counted.append(id(message))
+        return length(message)
+
+    trim(
+        history,
+        max_turns=max_turns,
+        max_messages=max_messages,
+        max_tokens=max_tokens,
+        count_tokens=count,
+    )
+    assert Counter(counted) <= Counter(map(id, history))
 
 
 def test_messages_are_not_counted_without_a_budget_of_tokens():

@@ -3,7 +3,9 @@
 Nothing is rewritten: what is kept are the same messages, in their order.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from itertools import accumulate
 
 from msgspec import Struct
 
@@ -116,92 +118,32 @@ def trim(
     >>> trimmed.history, trimmed.dropped
     ([System(content='Be brief.'), User(content=(Text(text='Bye'),))], (1, 2))
     """
-    if any(limit is not None and limit < 0 for limit in (max_turns, max_messages, max_tokens)):
+    if min(max_turns or 0, max_messages or 0, max_tokens or 0) < 0:
         raise ValueError("Expected budgets of at least 0, got a negative one")
-    budget = _Budget(history, max_turns, max_messages, max_tokens, count_tokens)
-    if budget.holds_all():
-        return Trimmed(list(history), (), (), 0)
+    if max_turns is not None and history and not any(map(_is_user, history)):
+        max_turns -= 1  # without a User, the history is one turn
     leading = _leading(history)
-    order, units = _units(history, leading)
-    firsts = _firsts(history, order, units)
-    oldest = next(firsts, 0)
-    budget.spend(range(leading))
-    budget.spend(order[oldest:])
-    over = budget.excess()
-    for first in firsts:
-        if over or not budget.holds(order[first:oldest]):
-            break
-        oldest = first
-    dropped = tuple(sorted(order[:oldest]))
-    gone = set(dropped)
-    kept = [at for at in range(len(history)) if at not in gone]
-    return Trimmed([history[at] for at in kept], dropped, _unbound(history, kept), over)
+    limits = ((max_tokens, count_tokens), (max_messages, _one), (max_turns, _is_user))
+    budgets = [
+        _Budget(history, leading, limit, measure) for limit, measure in limits if limit is not None
+    ]
+    start, user = cut = _cut(history, leading, budgets)
+    over = _over(budgets, cut)
+    dropped = (*range(leading, user), *range(user + 1, start))
+    if not dropped:
+        return Trimmed(list(history), (), (), over)
+    rest = range(max(start, user + 1), len(history))
+    kept = [*history[:leading], history[user], *history[rest.start :]]
+    behind = rest if user == leading else (user, *rest)
+    return Trimmed(kept, dropped, tuple(_unbound(history, behind)), over)
 
 
-class _Budget:
-    """What may be kept, and how much of it is; no message is counted twice."""
+def _one(_message: Message) -> int:
+    return 1
 
-    def __init__(
-        self,
-        history: Sequence[Message],
-        max_turns: int | None,
-        max_messages: int | None,
-        max_tokens: int | None,
-        count_tokens: Callable[[Message], int],
-    ) -> None:
-        self._history = history
-        self._limits = (max_tokens, max_messages, max_turns)
-        self._count_tokens = count_tokens
-        self._counted: dict[int, int] = {}
-        self._users = 0
-        if max_turns is not None:
-            self._users = sum(type(message) is User for message in history)
-        self._tokens = self._messages = 0
-        self._turns = 0 if self._users or not history else 1  # without a User it is one turn
 
-    def holds_all(self) -> bool:
-        """Tell whether nothing has to go; counts from the newest on, and no more than needed."""
-        max_tokens, max_messages, max_turns = self._limits
-        if max_messages is not None and len(self._history) > max_messages:
-            return False
-        if max_turns is not None and self._turns + self._users > max_turns:
-            return False
-        if max_tokens is None:
-            return True
-        counted, count_tokens, tokens = self._counted, self._count_tokens, 0
-        for at in reversed(range(len(self._history))):
-            counted[at] = count = count_tokens(self._history[at])
-            tokens += count
-            if tokens > max_tokens:
-                return False
-        return True
-
-    def holds(self, unit: Iterable[int]) -> bool:
-        """Keep some more messages; tell whether all that is kept is within the limits."""
-        self.spend(unit)
-        return self.excess() == 0
-
-    def spend(self, unit: Iterable[int]) -> None:
-        """Keep some more messages."""
-        for at in unit:
-            self._messages += 1
-            self._turns += type(self._history[at]) is User
-            if self._limits[0] is not None:
-                self._tokens += self._tokens_of(at)
-
-    def excess(self) -> int:
-        """By how much the first limit that is exceeded is; 0 if none is."""
-        spent = (self._tokens, self._messages, self._turns)
-        for amount, limit in zip(spent, self._limits, strict=True):
-            if limit is not None and amount > limit:
-                return amount - limit
-        return 0
-
-    def _tokens_of(self, at: int) -> int:
-        tokens = self._counted.get(at)
-        if tokens is None:
-            tokens = self._counted[at] = self._count_tokens(self._history[at])
-        return tokens
+def _is_user(message: Message) -> bool:
+    return type(message) is User
 
 
 def _leading(history: Sequence[Message]) -> int:
@@ -212,83 +154,142 @@ def _leading(history: Sequence[Message]) -> int:
     return len(history)
 
 
-def _units(history: Sequence[Message], leading: int) -> tuple[list[int], list[int]]:
-    """Put what follows the leading System messages in the order in which it is dropped.
+# Where a history is cut: the index from which on all is kept, and that of the User of the turn
+# there, which is kept too. Where no User stands in front, the second number is the first one again.
+_Cut = tuple[int, int]
 
-    Gives indices of messages, and the places in that list where a unit begins, the least that is
-    kept or dropped: a step and what stands behind it. A User comes last in its turn, so that the
-    newest unit of the turn has it.
+
+class _Budget:
+    """One limit, and what the newest messages take up of it, as far back as it lasts.
+
+    `oldest` is the index from which on it holds all. No message is measured twice.
     """
-    order: list[int] = []
-    units: list[int] = []
-    user: list[int] = []
-    turn = 0  # how many units are older than the turn at hand
-    in_run = False
-    for at in range(leading, len(history)):
+
+    def __init__(
+        self,
+        history: Sequence[Message],
+        leading: int,
+        limit: int,
+        measure: Callable[[Message], int],
+    ) -> None:
+        self._history = history
+        self._measure = measure
+        self._left = limit - sum(map(measure, history[:leading]))
+        self._newest = newest = [0]  # what the newest 0, 1, 2 … messages take up
+        self._users: dict[int, int] = {}  # what Users further back take up
+        amount = 0
+        for message in reversed(history[leading:]):
+            amount += measure(message)
+            newest.append(amount)
+            if amount > self._left:
+                break
+        held = bisect_right(newest, self._left) - 1
+        self.oldest = len(history) - max(0, held)
+
+    def excess(self, cut: _Cut) -> int:
+        """By how much what is kept is over the limit; below 0: what is left of it."""
+        start, user = cut
+        return self._since(start) - self._left + (self._of_user(user) if user < start else 0)
+
+    def _since(self, start: int) -> int:
+        newest = self._newest
+        while len(newest) <= len(self._history) - start:
+            newest.append(newest[-1] + self._measure(self._history[-len(newest)]))
+        return newest[len(self._history) - start]
+
+    def _of_user(self, at: int) -> int:
+        count = len(self._history) - at
+        if count < len(self._newest):
+            return self._newest[count] - self._newest[count - 1]
+        if at not in self._users:
+            self._users[at] = self._measure(self._history[at])
+        return self._users[at]
+
+
+def _over(budgets: Sequence[_Budget], cut: _Cut) -> int:
+    """By how much what is kept is over the first budget that does not hold it; 0 if all do."""
+    for budget in budgets:
+        excess = budget.excess(cut)
+        if excess > 0:
+            return excess
+    return 0
+
+
+def _cut(history: Sequence[Message], leading: int, budgets: Sequence[_Budget]) -> _Cut:
+    """Find the oldest place to cut at which all budgets hold what is kept, or else the newest."""
+    oldest = max([leading, *[budget.oldest for budget in budgets]])
+    if oldest == leading:
+        return leading, leading
+    cut = _oldest_cut(history, leading, oldest, budgets, frozenset())
+    if _has_strays(history[cut[0] :]):
+        cut = _oldest_cut(history, leading, oldest, budgets, _torn(history))
+    return cut
+
+
+def _oldest_cut(
+    history: Sequence[Message],
+    leading: int,
+    oldest: int,
+    budgets: Sequence[_Budget],
+    torn: Set[int],
+) -> _Cut:
+    for cut in _cuts(history, leading, oldest):
+        if cut[0] not in torn and _over(budgets, cut) == 0:
+            return cut
+    return max(cut for cut in _cuts(history, leading, leading) if cut[0] not in torn)
+
+
+def _cuts(history: Sequence[Message], leading: int, oldest: int) -> Iterator[_Cut]:
+    """List the places where a history can be cut, in order: where turns and steps begin."""
+    user = _last_user(history, leading, oldest)
+    for at in range(oldest, len(history)):
         kind = type(history[at])
         if kind is User:
-            _close_turn(order, units, turn, user)
-            user, turn = [at], len(units)
-        else:
-            if len(units) == turn or (kind is Assistant and not in_run):
-                units.append(len(order))
-            order.append(at)
-        in_run = kind is Assistant
-    _close_turn(order, units, turn, user)
-    return order, units
+            user = at
+            yield at, at
+        elif at == leading or (kind is Assistant and type(history[at - 1]) is not Assistant):
+            yield at, at if user is None else user
 
 
-def _close_turn(order: list[int], units: list[int], turn: int, user: list[int]) -> None:
-    if user and len(units) == turn:
-        units.append(len(order))
-    order += user
+def _last_user(history: Sequence[Message], start: int, stop: int) -> int | None:
+    for at in range(stop - 1, start - 1, -1):
+        if type(history[at]) is User:
+            return at
+    return None
 
 
-def _firsts(history: Sequence[Message], order: list[int], units: list[int]) -> Iterator[int]:
-    """Say, from the newest on, which units can be the oldest that is kept.
-
-    A unit cannot where a newer one holds a result that answers a call of an older one.
-    """
-    called = _called(history, order, units) if _has_strays(history) else {}
-    oldest = len(order)
-    for first in reversed(units):
-        oldest = min(oldest, called.get(first, first))
-        if oldest == first:
-            yield first
-
-
-def _called(history: Sequence[Message], order: list[int], units: list[int]) -> dict[int, int]:
-    """Map each unit that holds misplaced results to the oldest one that holds a call of theirs."""
-    stops = [*units[1:], len(order)]
-    unit_of = {
-        at: start for start, stop in zip(units, stops, strict=True) for at in order[start:stop]
-    }
-    pairing = pair(history)
-    misplaced = set(pairing.misplaced)
-    called: dict[int, int] = {}
-    for call in pairing.pairs:  # in the order of the calls
-        if call.result_at in misplaced:
-            called.setdefault(unit_of[call.result_at], unit_of[call.at])
-    return called
-
-
-def _has_strays(history: Sequence[Message]) -> bool:
+def _has_strays(messages: Sequence[Message]) -> bool:
     """Tell whether any result stands where its id is no call's: only then one can be misplaced.
 
-    Most histories have none, and this is faster than `pair`.
+    Mostly there are none, and this is faster than `pair`.
     """
     ids: set[str] = set()
     in_run = False
-    for message in history:
+    for message in messages:
         if type(message) is ToolResult:
             if message.id not in ids:
                 return True
-        elif not in_run or type(message) is not Assistant:
+            in_run = False
+            continue
+        if not in_run or type(message) is not Assistant:
             ids.clear()
-        if type(message) is Assistant:
-            ids.update([call.id for call in message.tool_calls])
         in_run = type(message) is Assistant
+        if type(message) is Assistant:
+            for call in message.tool_calls:
+                ids.add(call.id)
     return False
+
+
+def _torn(history: Sequence[Message]) -> Set[int]:
+    """Find the places that have a misplaced result behind them and its call in front."""
+    pairing = pair(history)
+    misplaced = set(pairing.misplaced)
+    torn = [0] * (len(history) + 1)
+    for asked in pairing.pairs:
+        if asked.result_at is not None and asked.result_at in misplaced:
+            torn[asked.at + 1] += 1
+            torn[asked.result_at + 1] -= 1
+    return {at for at, pairs in enumerate(accumulate(torn)) if pairs}
 
 
 # Dialects whose sealed data vouches for its own step alone. All else is taken to be bound to all
@@ -299,16 +300,12 @@ def _has_strays(history: Sequence[Message]) -> bool:
 _UNBOUND_DIALECTS = frozenset({"gemini", "openai_responses"})
 
 
-def _unbound(history: Sequence[Message], kept: Sequence[int]) -> tuple[int, ...]:
-    """List the kept messages behind a dropped one whose sealed data was bound to that."""
-    return tuple(
-        at
-        for place, at in enumerate(kept)
-        if place < at
-        and (data := history[at].provider_data) is not None
-        and data.sealed
-        and data.dialect not in _UNBOUND_DIALECTS
-    )
+def _unbound(history: Sequence[Message], kept: Iterable[int]) -> Iterator[int]:
+    """List the kept messages whose sealed data was bound to what stood in front of them."""
+    for at in kept:
+        data = history[at].provider_data
+        if data is not None and data.sealed and data.dialect not in _UNBOUND_DIALECTS:
+            yield at
 
 
 # What stands around a message: its role and delimiters; around a call: its id and delimiters.
