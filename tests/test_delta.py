@@ -57,6 +57,14 @@ def test_equal_values_have_no_difference(value):
         ([1], [1, 2], {"1": [2]}),
         ({"a": "short"}, {"a": ["short"]}, {"a": [["short"]]}),
         ({"a": LONG}, {"a": [{"text": LONG}]}, {"a": [[{"text": {"$": ["a"]}}]]}),
+        ({"a": "11 chars ok"}, {"a": ["11 chars ok"]}, {"a": [["11 chars ok"]]}),
+        ({"a": "12 chars too"}, {"a": ["12 chars too"]}, {"a": [[{"$": ["a"]}]]}),
+        # Of two texts that begin alike, the right one
+        (
+            {"a": LONG, "b": LONG + OTHER},
+            {"a": LONG, "b": LONG + OTHER, "c": LONG + OTHER},
+            {"c": [{"$": ["b"]}]},
+        ),
         ({"a": LONG}, {"a": LONG, "b": LONG}, {"b": [{"$": ["a"]}]}),
         (
             {"a": f"{LONG}\n{OTHER}"},

@@ -11,6 +11,8 @@ The blocks of a message stand in an object of their own, except:
 from collections.abc import Sequence
 from itertools import chain
 
+from msgspec.structs import replace
+
 from molo.dialects.anthropic.blocks import DIALECT, unplaced
 from molo.dialects.anthropic.forms import SHELLS, canonical, shell, unplaced_spoken
 from molo.dialects.arguments import are_json
@@ -97,7 +99,7 @@ class _Writer:
         if isinstance(message, Assistant) and message.reasoning is not None and unit is base:
             if message.reasoning:
                 self._lose("reasoning", at, "Expected signed thinking, got reasoning without")
-            unit = unit._replace(value=written[1:])
+            unit = replace(unit, value=written[1:])
         if isinstance(message, System) and self._is_on_top(at, unit):
             self._system.append((unit.value, written))
         else:

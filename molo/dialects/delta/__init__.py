@@ -49,10 +49,12 @@ is not repeated but copied from there:
 
 import zlib
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from msgspec import Struct
 
 from molo.dialects.delta.applying import member, patched
-from molo.dialects.delta.computing import Edit, added, difference, packed, unit_difference
+from molo.dialects.delta.computing import Base, Edit, added, difference, packed
 from molo.dialects.loss import Code
 from molo.dialects.wire import Json, expect_array, expect_object, parse, text
 from molo.errors import DecodeError, EncodeError
@@ -75,7 +77,7 @@ Join = Literal["new", "same"]
 """Where a unit departs from the canonical join: it opens an object, or joins the one before."""
 
 
-class Unit(NamedTuple):
+class Unit(Struct, frozen=True, gc=False):
     """What one message alone puts on the wire.
 
     `shell` is the vendor object around it, without the units, where the message opens one.
@@ -113,11 +115,11 @@ def keep(
     """
     parts: dict[str, Json] = {}
     value = base.value
-    packed_base = packed(value)
+    canonical = ordered = Base(value)
     if order is not None and isinstance(value, list) and (places := _departing(order, len(value))):
         parts["order"] = places
-        value = _ordered(value, places)
-    if (unit := unit_difference(value, wire.value, packed_base)) is not None:
+        ordered = Base(_ordered(value, places))
+    if (unit := ordered.edit(wire.value)) is not None:
         parts["unit"] = unit
     if base.shell is not wire.shell and (shell := difference(base.shell, wire.shell)) is not None:
         parts["shell"] = shell
@@ -126,7 +128,9 @@ def keep(
     if not parts:
         return None
     delta = text(parts)
-    return ProviderData(dialect=dialect, delta=delta, digest=_digest(packed_base), sealed=sealed)
+    return ProviderData(
+        dialect=dialect, delta=delta, digest=_digest(canonical.packed()), sealed=sealed
+    )
 
 
 def known(
@@ -171,7 +175,7 @@ def _digest(packed: bytes) -> str:
 
 
 def _restored(base: Unit, parts: dict[str, Json]) -> Unit:
-    unit, shell, join = base
+    unit, shell, join = base.value, base.shell, base.join
     if "order" in parts:
         unit = _ordered(expect_array(unit, ""), expect_array(parts["order"], ""))
     if "unit" in parts:

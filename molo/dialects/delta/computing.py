@@ -1,6 +1,7 @@
 """Edits computed: what turns one JSON value into another, in the form that the package tells."""
 
-from typing import NamedTuple, TypeAlias
+from collections.abc import Iterable
+from typing import TypeAlias
 
 import msgspec
 
@@ -9,7 +10,7 @@ from molo.dialects.wire import Json, encoded, parse, text
 from molo.errors import DecodeError
 from molo.errors.translation import ENCODE_FAILURES
 
-__all__ = ["Edit", "added", "difference", "packed", "unit_difference"]
+__all__ = ["Base", "Edit", "added", "difference", "packed"]
 
 Edit: TypeAlias = dict[str, Json] | list[Json]
 """What has to be done to a JSON value, in the form that the package's docstring tells."""
@@ -23,16 +24,7 @@ def difference(base: Json, wire: Json) -> Edit | None:
     >>> difference({"content": "Hi"}, {"content": "Hi", "name": None})
     {'name': [None]}
     """
-    return _edit(base, wire, (), _Copies(base))
-
-
-def unit_difference(base: Json, wire: Json, packed_base: bytes) -> Edit | None:
-    """Compute what `difference` does, where the base is packed already."""
-    # Items are mostly as they should be, which takes less to see than to look at each of them. To
-    # Python `true` is 1; packed they differ.
-    if isinstance(base, list) and base == wire and packed(wire) == packed_base:
-        return None
-    return _edit(base, wire, (), _Copies(base, packed_base))
+    return _edit(base, wire, (), Base(base))
 
 
 def added(members: dict[str, Json]) -> Edit:
@@ -41,8 +33,55 @@ def added(members: dict[str, Json]) -> Edit:
     >>> added({"name": None})
     {'name': [None]}
     """
-    copies = _Copies(None)
-    return {key: [copies.template(value)] for key, value in members.items()}
+    return {key: [_NOTHING.template(value)] for key, value in members.items()}
+
+
+class Base:
+    """The value that an edit is of: strings that it has are copied from there, not repeated."""
+
+    __slots__ = ("_packed", "_texts", "_value")
+
+    def __init__(self, value: Json) -> None:
+        self._value = value
+        self._packed: bytes | None = None
+        self._texts: _Texts | None = None  # made when a string first asks for it
+
+    def packed(self) -> bytes:
+        """Give the value packed."""
+        if self._packed is None:
+            self._packed = packed(self._value)
+        return self._packed
+
+    def edit(self, wire: Json) -> Edit | None:
+        """Compute what `difference` does."""
+        # Items are mostly as they should be, which takes less to see than to look at each of them.
+        # To Python `true` is 1; packed they differ.
+        value = self._value
+        if isinstance(value, list) and value == wire and packed(wire) == self.packed():
+            return None
+        return _edit(value, wire, (), self)
+
+    def template(self, value: Json) -> Json:
+        """Give what an edit says of a value."""
+        if isinstance(value, str):
+            return self._copy(value) if len(value) >= _COPIED else value
+        if isinstance(value, dict):
+            if "$" in value:
+                return {"$": value}
+            return {key: self.template(item) for key, item in value.items()}
+        if isinstance(value, list):
+            return [self.template(item) for item in value]
+        return value
+
+    def _copy(self, value: str) -> Json:
+        if self._texts is None:
+            if value.encode(errors="replace") not in self.packed():
+                return value  # as most are not; to collect the texts takes longer
+            self._texts = _Texts(self._value)
+        return self._texts.copy(value)
+
+
+_NOTHING = Base(None)
 
 
 def packed(value: Json) -> bytes:
@@ -65,9 +104,10 @@ _COPIED = 12  # characters; a shorter string is no longer than the reference to 
 _GAP = 64  # characters between two pieces of a text: a separator, or pieces too short to copy
 
 _Path: TypeAlias = tuple[str | int, ...]
+_Text: TypeAlias = tuple[_Path, str]  # a string of the base, and where it stands
 
 
-def _edit(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Edit | None:
+def _edit(base: Json, wire: Json, path: _Path, copies: Base) -> Edit | None:
     if base is wire:
         return None
     if isinstance(base, dict) and isinstance(wire, dict):
@@ -80,12 +120,12 @@ def _edit(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Edit | None
 
 
 def _edit_members(
-    base: dict[str, Json], wire: dict[str, Json], path: _Path, copies: "_Copies"
+    base: dict[str, Json], wire: dict[str, Json], path: _Path, copies: Base
 ) -> Edit | None:
     edits: dict[str, Json] = {}
     for key, value in wire.items():
         if key not in base:
-            edits[key] = [_under_new_key(base, wire, key, path, copies)]
+            edits[key] = [_under_new_key(base, wire, value, path, copies)]
             continue
         old = base[key]
         if old == value and (type(old) is str or packed(old) == packed(value)):
@@ -99,10 +139,9 @@ def _edit_members(
 
 
 def _under_new_key(
-    base: dict[str, Json], wire: dict[str, Json], key: str, path: _Path, copies: "_Copies"
+    base: dict[str, Json], wire: dict[str, Json], value: Json, path: _Path, copies: Base
 ) -> Json:
     """Say what stands under a key that the base has not: an object of the base, renamed?"""
-    value = wire[key]
     written = copies.template(value)
     if not isinstance(value, dict):
         return written
@@ -116,7 +155,7 @@ def _under_new_key(
     return renamed if len(encoded(renamed)) < len(encoded(written)) else written
 
 
-def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: "_Copies") -> Edit | None:
+def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: Base) -> Edit | None:
     edits: dict[str, Json] = {}
     for index, value in enumerate(wire):
         if index >= len(base):
@@ -128,7 +167,7 @@ def _edit_items(base: list[Json], wire: list[Json], path: _Path, copies: "_Copie
     return edits or None
 
 
-def _instead(base: Json, wire: Json, path: _Path, copies: "_Copies") -> Json:
+def _instead(base: Json, wire: Json, path: _Path, copies: Base) -> Json:
     if isinstance(base, str) and isinstance(wire, dict | list) and _says(base, wire):
         return {"$": list(path), "json": True}
     if isinstance(base, str) and isinstance(wire, str) and len(base) >= _COPIED:
@@ -150,72 +189,41 @@ def _says(base: str, wire: Json) -> bool:
         return False
 
 
-class _Copies:
-    """Makes what an edit says of a value: strings that the base has are copied from there."""
-
-    __slots__ = ("_base", "_packed", "_texts")
-
-    def __init__(self, base: Json, packed: bytes | None = None) -> None:
-        self._base = base
-        self._packed = packed  # in which a string that the base has not is found to be missing
-        self._texts: _Texts | None = None  # made when a string first asks for it
-
-    def template(self, value: Json) -> Json:
-        if isinstance(value, str):
-            return self._copy(value) if len(value) >= _COPIED else value
-        if isinstance(value, dict):
-            if "$" in value:
-                return {"$": value}
-            return {key: self.template(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self.template(item) for item in value]
-        return value
-
-    def _copy(self, value: str) -> Json:
-        if self._texts is None:
-            if self._packed is not None and value.encode(errors="replace") not in self._packed:
-                return value
-            self._texts = _Texts(self._base)
-        return self._texts.copy(value)
-
-
-class _Text(NamedTuple):
-    path: _Path
-    text: str
-
-
 class _Texts:
     """The strings of the base that are long enough to be copied, by how they may be asked for."""
 
     def __init__(self, base: Json) -> None:
-        self._whole: dict[str, _Text] = {}
-        self._starts: dict[str, _Text] = {}  # by their first characters
-        self._open = _Text((), "")  # the one of which a piece was copied last
+        self._starts: dict[str, list[_Text]] = {}  # by their first characters
+        self._open: _Text = (), ""  # the one of which a piece was copied last
         self._position = 0  # ... and the end of that piece
+        if isinstance(base, str):
+            self._starts[base[:_COPIED]] = [((), base)]
         self._find(base, ())
 
     def _find(self, value: Json, path: _Path) -> None:
-        if isinstance(value, str):
-            if len(value) >= _COPIED:
-                found = _Text(path, value)
-                self._whole.setdefault(value, found)
-                self._starts.setdefault(value[:_COPIED], found)
-        elif isinstance(value, dict):
-            for key, item in value.items():
-                self._find(item, (*path, key))
+        if isinstance(value, dict):
+            members: Iterable[tuple[int | str, Json]] = value.items()
         elif isinstance(value, list):
-            for index, item in enumerate(value):
-                self._find(item, (*path, index))
+            members = enumerate(value)
+        else:
+            return
+        for step, item in members:
+            if not isinstance(item, str):
+                self._find(item, (*path, step))
+            elif len(item) >= _COPIED:
+                self._starts.setdefault(item[:_COPIED], []).append(((*path, step), item))
 
     def copy(self, value: str) -> Json:
         """Give the reference to a string, whole or a piece; itself where the base has it not."""
-        if whole := self._whole.get(value):
-            return {"$": list(whole.path)}
-        start = self._open.text.find(value, self._position, self._position + len(value) + _GAP)
+        alike = self._starts.get(value[:_COPIED], ())
+        for path, found in alike:
+            if found == value:
+                return {"$": list(path)}
+        start = self._open[1].find(value, self._position, self._position + len(value) + _GAP)
         if start < 0:
-            opened = self._starts.get(value[:_COPIED])
-            if opened is None or not opened.text.startswith(value):
+            opened = next((text for text in alike if text[1].startswith(value)), None)
+            if opened is None:
                 return value
             self._open, start = opened, 0
         self._position = start + len(value)
-        return {"$": list(self._open.path), "cut": [start, self._position]}
+        return {"$": list(self._open[0]), "cut": [start, self._position]}

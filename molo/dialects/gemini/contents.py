@@ -97,12 +97,13 @@ def read_instruction(key: str, instruction: Json) -> list[Message]:
     members = expect_object(instruction, f"$.{key}")
     if not members.get("parts"):
         raise DecodeError("Expected field `parts`, got an object without it", path=f"$.{key}")
-    value, around, _ = _unit(members)
-    if not isinstance(value, list):
-        return [_kept(System(_text(members["parts"])), Unit(value, {key: around}))]
-    first, *others = value
+    unit = _unit(members)
+    around: Json = {key: unit.shell}
+    if not isinstance(unit.value, list):
+        return [_kept(System(_text(members["parts"])), Unit(unit.value, around))]
+    first, *others = unit.value
     return [
-        _kept(System(_text(first)), Unit([first], {key: around})),
+        _kept(System(_text(first)), Unit([first], around)),
         *(_kept(System(_text(part)), Unit([part], INSTRUCTION)) for part in others),
     ]
 

@@ -14,6 +14,8 @@ behind the last result of their step.
 import base64
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from molo.dialects.arguments import are_json
 from molo.dialects.blocks import part_result
 from molo.dialects.delta import LOST, Unit, restore
@@ -133,9 +135,9 @@ class _Writer:
         base = Unit(canonical(message), shell(message))
         unit = self._restored(at, base, message.provider_data)
         if isinstance(message, ToolResult) and unit is base:
-            unit = base._replace(value=[write_result(message, self._name(at, message))])
+            unit = replace(base, value=[write_result(message, self._name(at, message))])
         if isinstance(message, Assistant) and self._stand_in is not None:
-            unit = unit._replace(value=_signed(unit.value, self._stand_in))
+            unit = replace(unit, value=_signed(unit.value, self._stand_in))
         if isinstance(message, System) and _is_instruction(unit):
             self._instruct(at, unit)
         else:

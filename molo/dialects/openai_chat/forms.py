@@ -57,15 +57,16 @@ _FORMATS = {  # sound that is WAV has three more names
 
 def canonical(message: Message) -> dict[str, Json]:
     """Write one message in canonical form; blocks that have no place are left out."""
-    match message:
-        case System(content=content):
-            return {"role": "system", "content": content}
-        case User(content=blocks):
-            return {"role": "user", "content": _user_content(blocks)}
+    match message:  # by how often they come
+        case ToolResult():
+            content = _content(message.content, message.attachments)
+            return {"role": "tool", "tool_call_id": message.id, "content": content}
         case Assistant():
             return _assistant(message)
-        case ToolResult(id=id, content=content, attachments=attachments):
-            return {"role": "tool", "tool_call_id": id, "content": _content(content, attachments)}
+        case User():
+            return {"role": "user", "content": _user_content(message.content)}
+        case System():
+            return {"role": "system", "content": message.content}
 
 
 def _user_content(blocks: tuple[ContentBlock, ...]) -> Json:

@@ -16,7 +16,8 @@ refused for being unknown. Decisions:
 - Roles `developer` and `system` are System; a role that is not known is a User.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
+from itertools import repeat
 from typing import Any, TypeAlias, TypeVar
 
 import msgspec
@@ -115,7 +116,7 @@ def _careful_json(data: Buffer | str) -> list[Message]:
     request = parse(data)
     place, values = _messages_of(request)
     if not any(map(_has_parsed_arguments, values)):
-        return _read_all(place, values, [None] * len(values))
+        return _read_all(place, values, repeat(None))
     path = ("messages",) if isinstance(request, dict) else ()
     return _read_all(place, values, msgspec.json.decode(spelled(data, *path), type=list[Raw]))
 
@@ -142,7 +143,7 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
 
 def _careful_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
     place, values = _messages_of(dict(request) if isinstance(request, Mapping) else request)
-    return _in_utf8(_read_all(place, values, [None] * len(values)), request)
+    return _in_utf8(_read_all(place, values, repeat(None)), request)
 
 
 def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> list[Message]:
@@ -158,19 +159,21 @@ def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> 
     raise error
 
 
-def _read_all(place: str, values: list[Json], raws: Sequence[Raw | None]) -> list[Message]:
-    return [_read_at(f"{place}[{index}]", value, raws[index]) for index, value in enumerate(values)]
-
-
-def _read_at(place: str, value: Json, raw: Raw | None) -> Message:
+def _read_all(place: str, values: list[Json], raws: Iterable[Raw | None]) -> list[Message]:
+    history: list[Message] = []
     try:
-        return read_message(value, raw)
+        for value, raw in zip(values, raws, strict=False):
+            history.append(read_message(value, raw))
     except DecodeError as failure:
-        error = DecodeError(failure.text, path=place + failure.path)
+        error = DecodeError(failure.text, path=f"{place}[{len(history)}]{failure.path}")
     except EncodeError as failure:  # of the delta, whose path is not the message's
-        error = DecodeError(failure.text, path=place)
+        error = DecodeError(failure.text, path=f"{place}[{len(history)}]")
     except RecursionError:
-        error = DecodeError("Expected a message nested less deeply", path=place)
+        error = DecodeError(
+            "Expected a message nested less deeply", path=f"{place}[{len(history)}]"
+        )
+    else:
+        return history
     raise error
 
 
@@ -188,8 +191,10 @@ def _with_delta(message: M, wire: _Members) -> M:
 
 
 def _is_sealed(wire: _Members) -> bool:
-    return _has_seal(wire) or any(
-        _has_seal(item) for key in ("tool_calls", "content") for item in objects(wire.get(key))
+    return (
+        _has_seal(wire)
+        or any(map(_has_seal, objects(wire.get("tool_calls"))))
+        or any(map(_has_seal, objects(wire.get("content"))))
     )
 
 
@@ -221,14 +226,17 @@ def _function(wire: _Members, raw: Raw | None) -> ToolResult:
 
 def _assistant(wire: _Members, raw: Raw | None) -> Assistant:
     content, thinking, blocks = _spoken(wire.get("content"))
-    audio = wire.get("audio")
-    transcript = audio.get("transcript") if isinstance(audio, dict) else None
+    blocks += map(_block, objects(wire.get("images")))
     return Assistant(
-        content or string(wire.get("refusal")) or string(transcript),
+        content or string(wire.get("refusal")) or _transcript(wire.get("audio")),
         _reasoning(wire, thinking),
         _calls(wire, raw),
-        attachments=(*blocks, *map(_block, objects(wire.get("images")))),
+        attachments=tuple(blocks),
     )
+
+
+def _transcript(audio: Json) -> str:
+    return string(audio.get("transcript")) if isinstance(audio, dict) else ""
 
 
 _BUILDERS: Mapping[str, Callable[[_Members, Raw | None], Message]] = {
@@ -308,14 +316,16 @@ def _audio(data: str, subtype: str) -> Audio:
 
 
 def _reasoning(wire: _Members, thinking: str | None) -> str | None:
-    given = [wire.get("reasoning_content"), wire.get("reasoning"), _details(wire), thinking]
+    details = _details(wire.get("reasoning_details"))
+    given = (wire.get("reasoning_content"), wire.get("reasoning"), details, thinking)
     texts = [item for item in given if isinstance(item, str)]
-    return next(filter(None, texts), texts[0] if texts else None)
+    return next(filter(None, texts), texts[0]) if texts else None
 
 
-def _details(wire: _Members) -> str | None:
-    entries = objects(wire.get("reasoning_details"))
-    found = [entry.get("text") or entry.get("summary") for entry in entries]
+def _details(entries: Json) -> str | None:
+    if not entries:
+        return None
+    found = [entry.get("text") or entry.get("summary") for entry in objects(entries)]
     return "\n".join([item for item in found if isinstance(item, str)]) or None
 
 
@@ -337,12 +347,13 @@ def _calls(wire: _Members, raw: Raw | None) -> tuple[ToolCall, ...]:
 def _call(call: Json, raw: Raw | None, index: int) -> ToolCall | None:
     if not isinstance(call, dict):
         return None
-    match call:
-        case {"type": "custom", "custom": {"name": name, "input": given}}:
-            return ToolCall(string(call.get("id")), string(name), text({"input": given}))
-        case {"function": dict(function)}:
+    id, function = string(call.get("id")), call.get("function")
+    match call.get("custom"):
+        case {"name": name, "input": given} if call.get("type") == "custom":
+            return ToolCall(id, string(name), text({"input": given}))
+        case _ if isinstance(function, dict):
             arguments = _arguments(function.get("arguments"), raw, index)
-            return ToolCall(string(call.get("id")), string(function.get("name")), arguments)
+            return ToolCall(id, string(function.get("name")), arguments)
         case _:
             return None
 
