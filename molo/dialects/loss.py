@@ -1,7 +1,7 @@
 """What reading and writing a vendor's form gives: a history, a request, a reply, and the losses.
 
 Lossless or loud: what a dialect cannot carry it names in a `Loss`, and it raises only where there
-is no conversation to read. The four results have the same fields for every dialect.
+is no conversation to read. The results have the same fields for every dialect.
 
     read = openai_chat.from_request(body)             Read(history, losses, envelope)
     written = anthropic.to_request(read.history)      Written(request, losses)
@@ -15,7 +15,17 @@ from msgspec import Struct
 from molo.errors import DecodeError, StreamError
 from molo.message import Assistant, Message, ProviderData
 
-__all__ = ["BrokenStreamError", "Code", "Loss", "Read", "Reply", "Stop", "Written", "broken_at"]
+__all__ = [
+    "BrokenStreamError",
+    "Code",
+    "Loss",
+    "Read",
+    "Reply",
+    "Stop",
+    "Written",
+    "WrittenJson",
+    "broken_at",
+]
 
 Code = Literal[
     "arguments",  # arguments that the vendor's form cannot carry as they are
@@ -68,6 +78,13 @@ class Written(Struct, frozen=True):
     """A history, written: the fragment to splat into the vendor's call, and what it lacks."""
 
     request: dict[str, Any]
+    losses: tuple[Loss, ...] = ()
+
+
+class WrittenJson(Struct, frozen=True):
+    """A history, written as JSON: the same fragment, numbers as they were spelled."""
+
+    request: bytes
     losses: tuple[Loss, ...] = ()
 
 

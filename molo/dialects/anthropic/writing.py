@@ -17,7 +17,7 @@ from molo.dialects.anthropic.blocks import DIALECT, unplaced
 from molo.dialects.anthropic.forms import SHELLS, canonical, shell, unplaced_spoken
 from molo.dialects.arguments import are_json
 from molo.dialects.delta import LOST, Unit, restore
-from molo.dialects.loss import Code, Loss, Written
+from molo.dialects.loss import Code, Loss, Written, WrittenJson
 from molo.dialects.wire import Json, expect_array, expect_object, plain, text
 from molo.history.contents import blocks
 from molo.history.rules import ANTHROPIC, Rules
@@ -30,7 +30,7 @@ from molo.message import (
     require_messages,
 )
 
-__all__ = ["to_request", "to_request_json"]
+__all__ = ["to_request", "to_request_json", "write_json"]
 
 
 def to_request(
@@ -62,7 +62,15 @@ def to_request_json(
     Raises:
         EncodeError: an item is no message, or holds what JSON cannot (a lone surrogate).
     """
-    return text(_written(history, rules, envelope).request()).encode()
+    return write_json(history, rules=rules, envelope=envelope).request
+
+
+def write_json(
+    history: Sequence[Message], *, rules: Rules = ANTHROPIC, envelope: ProviderData | None = None
+) -> WrittenJson:
+    """Write a history as `to_request_json` does, and say what it lacks."""
+    writer = _written(history, rules, envelope)
+    return WrittenJson(text(writer.request()).encode(), tuple(writer.losses))
 
 
 def _written(history: Sequence[Message], rules: Rules, envelope: ProviderData | None) -> "_Writer":

@@ -22,7 +22,7 @@ from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.gemini.forms import canonical, shell, write_result
 from molo.dialects.gemini.ids import named
 from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_parts
-from molo.dialects.loss import Code, Loss, Written
+from molo.dialects.loss import Code, Loss, Written, WrittenJson
 from molo.dialects.wire import Json, encoded, expect_object, plain
 from molo.history import pair as pair_up
 from molo.history.contents import blocks
@@ -37,7 +37,7 @@ from molo.message import (
     require_messages,
 )
 
-__all__ = ["STAND_IN_SIGNATURE", "to_request", "to_request_json"]
+__all__ = ["STAND_IN_SIGNATURE", "to_request", "to_request_json", "write_json"]
 
 STAND_IN_SIGNATURE = base64.b64encode(b"skip_thought_signature_validator").decode()
 """The signature that Gemini 3 takes for calls of another model's history, which have none.
@@ -84,7 +84,19 @@ def to_request_json(
     Raises:
         EncodeError: an item is no message, or holds what JSON cannot (a lone surrogate).
     """
-    return encoded(_written(history, rules, envelope, stand_in).request())
+    return write_json(history, rules=rules, envelope=envelope, stand_in=stand_in).request
+
+
+def write_json(
+    history: Sequence[Message],
+    *,
+    rules: Rules = GEMINI,
+    envelope: ProviderData | None = None,
+    stand_in: str | None = None,
+) -> WrittenJson:
+    """Write a history as `to_request_json` does, and say what it lacks."""
+    writer = _written(history, rules, envelope, stand_in)
+    return WrittenJson(encoded(writer.request()), tuple(writer.losses))
 
 
 def _written(

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from molo.dialects.blocks import has_untold_type, part_result
 from molo.dialects.delta import LOST, Unit, restore
-from molo.dialects.loss import Code, Loss, Written
+from molo.dialects.loss import Code, Loss, Written, WrittenJson
 from molo.dialects.openai_responses.envelope import join, parts_of
 from molo.dialects.openai_responses.forms import (
     DIALECT,
@@ -36,7 +36,7 @@ from molo.message import (
     require_messages,
 )
 
-__all__ = ["to_request", "to_request_json"]
+__all__ = ["to_request", "to_request_json", "write_json"]
 
 
 def to_request(
@@ -77,8 +77,19 @@ def to_request_json(
     Raises:
         EncodeError: an item is no message, or holds what JSON cannot (a lone surrogate).
     """
-    request, _ = _written(history, rules, spelling, envelope)
-    return encoded(request)
+    return write_json(history, rules=rules, spelling=spelling, envelope=envelope).request
+
+
+def write_json(
+    history: Sequence[Message],
+    *,
+    rules: Rules = OPENAI_RESPONSES,
+    spelling: Spelling = RECORDED,
+    envelope: ProviderData | None = None,
+) -> WrittenJson:
+    """Write a history as `to_request_json` does, and say what it lacks."""
+    request, losses = _written(history, rules, spelling, envelope)
+    return WrittenJson(encoded(request), losses)
 
 
 def _written(
