@@ -682,7 +682,7 @@ def test_lines_of_an_unknown_format_are_a_mistake_of_the_program(format):
     "name", [name for name, format in FORMATS.items() if format.layout == "lines"]
 )
 def test_every_format_of_lines_decodes(name):
-    line = FORMATS[name].write(Record([user("Hi")]), None)
+    line = FORMATS[name].write(Record([user("Hi")]), None).data
     rows = arrow.decode_lines(pa.table({"text": [line]}), "text", name)
     assert [item.messages for item in arrow.from_batch(rows)] == [[user("Hi")]]
 

@@ -8,6 +8,7 @@ import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from time import sleep
 
 import pytest
 from command import LOG, MOLO, ROOT, SESSION, Call, called, history_of, run, through_shell
@@ -16,8 +17,10 @@ import molo
 from molo.cli import main
 from molo.cli.ending import ending
 from molo.dialects import rust_molo
+from molo.dialects.loss import Loss
 from molo.framing import encode_frame
-from molo.ingest import read
+from molo.ingest import FORMATS, read
+from molo.ingest.objects import Content
 
 HISTORY = history_of("Hi")
 PRIVATE = "my secret diary"
@@ -398,6 +401,101 @@ def test_what_an_answer_asks_for_stays_open_while_the_rest_is_mended(
     assert summary["problems"] == {}
 
 
+# --- What the output cannot hold ------------------------------------------------------------------
+
+PICTURED = molo.json.encode([molo.user("Hi"), IMAGE]) + b"\r\n"
+HELD_AND_NOT = WRITTEN["molo"] + PICTURED + b"\n" + WRITTEN["molo"] + PICTURED
+PACKED = {"log.jsonl": bytes, "log.jsonl.gz": gzip.compress}
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_a_line_that_the_output_cannot_hold_is_kept_byte_for_byte_and_the_rest_goes_on(
+    name: str, tmp_path: Path, call: Call
+) -> None:
+    log, out, rejects = (tmp_path / one for one in (name, "out.jsonl", "rejects"))
+    log.write_bytes(PACKED[name](HELD_AND_NOT))
+    done = call("convert", log, out, "--to", "rust-molo", "--rejects", rejects)
+    assert done.returncode == 1
+    assert out.read_bytes() == WRITTEN["rust-molo"] * 2
+    assert rejects.read_bytes() == PICTURED * 2
+    assert done.stderr.decode().splitlines()[2:] == [
+        "2 histories, 6 messages: molo -> rust-molo",
+        f"2 bad lines (2 unwritable), in {rejects}",
+    ]
+
+
+def test_json_tells_where_the_line_is_that_the_output_cannot_hold(
+    tmp_path: Path, call: Call
+) -> None:
+    log = tmp_path / "log.jsonl"
+    log.write_bytes(HELD_AND_NOT)
+    rejects = tmp_path / "rejects"
+    done = call("convert", log, "/dev/null", "--to", "rust-molo", "--rejects", rejects, "--json")
+    *found, summary = map(json.loads, done.stdout.splitlines())
+    assert [
+        tuple(one[key] for key in ("kind", "code", "line", "offset", "length")) for one in found
+    ] == [
+        ("fault", "unwritable", line, HELD_AND_NOT.index(PICTURED, at), len(PICTURED))
+        for line, at in ((2, 0), (5, len(HELD_AND_NOT) // 2))
+    ]
+    assert summary["faults"] == {"unwritable": 2}
+
+
+def test_what_is_done_to_a_record_that_is_not_written_is_not_told(
+    tmp_path: Path, call: Call
+) -> None:
+    log = tmp_path / "log.jsonl"
+    dangling = molo.Assistant("", tool_calls=(molo.ToolCall("c", "look", "{}"),))
+    log.write_bytes(molo.json.encode([IMAGE, dangling]) + b"\n" + WRITTEN["molo"])
+    arguments = ["--to", "rust-molo", "--repair", "common", "--rejects", tmp_path / "rejects"]
+    done = call("convert", log, "/dev/null", *arguments, "--json")
+    fault, summary = map(json.loads, done.stdout.splitlines())
+    assert (fault["code"], summary["changes"], summary["records"]) == ("unwritable", {}, 1)
+
+
+def test_of_a_transcript_that_cannot_be_written_all_lines_are_kept(
+    transcript: Path, call: Call
+) -> None:
+    line = molo.json.encode_message(IMAGE) + b"\n"
+    transcript.write_bytes(LINES + b"no JSON\n" + line + WRITTEN["molo"])
+    out, rejects = transcript.with_name("out.jsonl"), transcript.with_name("rejects")
+    arguments = ["--to", "rust-molo", "--rejects", rejects]
+    assert call("convert", transcript, out, *arguments).returncode == 1
+    assert rejects.read_bytes() == b"no JSON\n" + line
+    call("convert", transcript, out, *arguments, "--repair", "common")
+    assert rejects.read_bytes() == b"no JSON\n" + LINES + line
+    assert out.read_bytes() == WRITTEN["rust-molo"]
+
+
+def test_where_no_line_is_to_keep_the_work_stops(tmp_path: Path, call: Call) -> None:
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `arrow`)")
+    log, table, out = tmp_path / "log.jsonl", tmp_path / "t.parquet", tmp_path / "out.jsonl"
+    log.write_bytes(HELD_AND_NOT)
+    assert call("convert", log, table).returncode == 0
+    arguments = ["--to", "rust-molo", "--rejects", tmp_path / "rejects"]
+    done = call("convert", table, out, *arguments)
+    assert (done.returncode, out.exists()) == (1, False)
+
+
+def test_losses_of_reading_are_told_as_those_of_writing_are(
+    transcript: Path, call: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read_less(data: bytes) -> Content:
+        read = FORMATS["rust-molo"].read(data)
+        return read._replace(losses=(Loss("unread", 0, None, "Expected less"),))
+
+    monkeypatch.setitem(FORMATS, "molo", FORMATS["rust-molo"]._replace(read=read_less))
+    transcript.write_bytes(
+        b"".join(rust_molo.encode_json_message(message) + b"\n" for message in TRANSCRIPT[:2])
+    )
+    arguments = ["--from", "molo", "--to", "anthropic", "--repair", "common", "--json"]
+    done = call("convert", transcript, "/dev/null", *arguments)
+    *found, summary = map(json.loads, done.stdout.splitlines())
+    losses = [(one["line"], one["at"]) for one in found if one["kind"] == "loss"]
+    assert losses == [(1, 0), (2, 1)]
+    assert summary["losses"] == {"unread": 2}
+
+
 # --- Parquet --------------------------------------------------------------------------------------
 
 
@@ -563,19 +661,22 @@ def test_an_interrupt_leaves_the_old_output_and_no_traceback(tmp_path: Path) -> 
 
 
 def test_a_termination_is_an_exit_and_leaves_the_old_output(tmp_path: Path) -> None:
-    source, out = tmp_path / "in.json", tmp_path / "out.json"
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     os.mkfifo(source)
     out.write_bytes(b"old")
 
     def terminate() -> None:
-        with source.open("wb"):  # opens when the command does
+        with source.open("wb", buffering=0) as log:
+            log.write(WRITTEN["molo"])
+            while not any(name.startswith(".molo-") for name in os.listdir(tmp_path)):
+                sleep(0.01)
             os.kill(os.getpid(), signal.SIGTERM)
 
     with ThreadPoolExecutor() as other, pytest.raises(SystemExit) as ended:
         other.submit(terminate)
         main(["convert", str(source), str(out)])
     assert ended.value.code == 128 + signal.SIGTERM
-    assert sorted(os.listdir(tmp_path)) == ["in.json", "out.json"]
+    assert sorted(os.listdir(tmp_path)) == ["in.jsonl", "out.jsonl"]
     assert out.read_bytes() == b"old"
     assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 

@@ -185,6 +185,16 @@ JOBS = {
         "--json",
     ],
     "repair": ["repair", "LOG", "out", "--rejects", "bad"],
+    "convert what is held": [
+        "convert",
+        "LOG",
+        "out",
+        "--to",
+        "rust-molo",
+        "--rejects",
+        "bad",
+        "--json",
+    ],
 }
 
 

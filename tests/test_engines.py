@@ -91,7 +91,7 @@ def logs(tmp_path_factory):
 
 def line_of(number, history):
     rest = json.dumps({"model": MODELS[number % 3], "note": "a\u2028b"}, ensure_ascii=False)
-    return FORMATS["molo"].write(Record(history, rest=rest), None)
+    return FORMATS["molo"].write(Record(history, rest=rest), None).data
 
 
 def items_of(folder):

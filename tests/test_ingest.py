@@ -153,6 +153,28 @@ def test_a_fault_tells_where_how_long_and_why_and_holds_the_bytes():
     assert fault == Fault("calls.jsonl", 2, 40, len(bad), reason, bad, "record")
 
 
+@pytest.mark.parametrize("size", [1, 7, 2**20])
+@pytest.mark.parametrize("name", LINES)
+def test_a_record_keeps_its_bytes_where_that_is_asked(name, size):
+    parts = LINES[name]
+    items = list(read(pieces(log_of(parts), size), "molo", keep_raw=True))
+    assert list(map(outcome, items)) == outcomes(parts)
+    assert [item.raw for item in items] == [data for data, what in parts if what is not None]
+
+
+def test_where_it_is_not_asked_a_record_keeps_no_bytes():
+    records = [*read([GOOD + b"\n"], "molo"), *read([b"[" + GOOD + b"]"], "openai-chat")]
+    assert [record.raw for record in records] == [b"", b""]
+
+
+def test_a_frame_or_a_document_keeps_its_bytes_where_that_is_asked():
+    frames = [frame(ONE), frame(HI)]
+    kept = read([b"".join(frames)], "molo-msgpack", keep_raw=True)
+    assert [record.raw for record in kept] == frames
+    [document] = read([PRETTY], "molo", layout="document", keep_raw=True)
+    assert document.raw == PRETTY
+
+
 REASONS = {
     "extra": (GOOD + b"{}\n", "Expected one record a line, got more behind it - at byte 39"),
     "torn": (GOOD[:9], "Expected a whole last line, got 9 bytes of one that breaks off"),

@@ -6,21 +6,37 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from strategies import histories
 
 from molo import (
+    Assistant,
     EncodeError,
     System,
     Text,
     ToolResult,
     User,
+    Wire,
     assistant,
     msgpack,
     system,
     user,
 )
-from molo.history import ANTHROPIC, OPENAI_CHAT
-from molo.ingest import FORMATS, Fault, Guess, Origin, Record, encode, guess, losses_of, read
+from molo.dialects.loss import Loss, Read
+from molo.history import ANTHROPIC, COMMON, OPENAI_CHAT
+from molo.ingest import (
+    FORMATS,
+    Fault,
+    Guess,
+    Origin,
+    Record,
+    encode,
+    encode_with_losses,
+    guess,
+    read,
+)
+from molo.ingest.forms import Form
+from molo.ingest.objects import read_value
 
 DATA = Path(__file__).parent / "data" / "ingest"
 FILES = {
@@ -215,19 +231,61 @@ def test_in_the_form_of_another_vendor_the_answer_is_a_message_as_all_others():
     assert written["response"] == {"choices": [{}]}
 
 
-def test_losses_are_those_of_the_dialect():
-    record = Record([ToolResult("1", "no", is_error=True)])
-    assert [loss.code for loss in losses_of(record, "openai-chat")] == ["error_flag"]
-    assert losses_of(record, "molo") == losses_of(record, "molo-msgpack") == ()
-    read_record = read_one(b'{"input":"Hi"}', "openai-responses")
-    foreign = losses_of(read_record, "openai-chat", rules=OPENAI_CHAT)
-    assert [loss.code for loss in foreign] == ["foreign"]
+FAILED = Record([ToolResult("1", "no", is_error=True)])
+ANSWERED = read_one(
+    b'{"messages":[{"role":"user","content":"a"}],"response":{"choices":[{"message":'
+    b'{"role":"assistant","content":"b"}}]}}',
+    "openai-chat",
+)
+LOSSES = {
+    "a flag": (FAILED, "openai-chat", COMMON, [(0, "error_flag")]),
+    "none in molo's own form": (FAILED, "molo", COMMON, []),
+    "none in frames": (FAILED, "molo-msgpack", COMMON, []),
+    "an envelope of another form": (
+        read_one(b'{"input":"Hi"}', "openai-responses"),
+        "openai-chat",
+        OPENAI_CHAT,
+        [(None, "foreign")],
+    ),
+    "what an answer lacks, at its place in the history": (
+        replace(ANSWERED, messages=[user("a"), Assistant("b", attachments=(Wire("x", "{}"),))]),
+        "openai-chat",
+        COMMON,
+        [(1, "block")],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_is_written_names_its_losses(name):
+    record, format, rules, losses = LOSSES[name]
+    written = encode_with_losses(record, format, rules=rules)
+    assert [(loss.at, loss.code) for loss in written.losses] == losses
+    assert written.data == encode(record, format, rules=rules)
+
+
+def test_losses_of_reading_are_those_of_the_record(monkeypatch):
+    def read_less(data):
+        return FORMATS["gemini"].read(data)._replace(losses=(UNREAD,))
+
+    monkeypatch.setitem(FORMATS, "less", FORMATS["gemini"]._replace(read=read_less))
+    [record] = read([b'{"contents":[]}\n'], "less")
+    assert record.losses == (UNREAD,)
+
+
+UNREAD = Loss("unread", 0, None, "Expected less")
+FORM = Form("less", ("messages",), lambda data: Read([user(data.decode())], (UNREAD,)), None)
+
+
+@pytest.mark.parametrize("line", [b"[5]", b'{"messages":5}', b'{"role":5}'])
+def test_losses_of_a_form_are_those_of_its_line(line):
+    assert read_value(line, FORM).losses == (UNREAD,)
 
 
 def test_rules_are_those_of_the_vendor_that_is_written():
     record = Record([user(""), assistant("a")])
-    assert losses_of(record, "anthropic") == losses_of(record, "anthropic", rules=ANTHROPIC)
-    assert encode(record, "anthropic") == encode(record, "anthropic", rules=ANTHROPIC)
+    written = encode_with_losses(record, "anthropic")
+    assert written == encode_with_losses(record, "anthropic", rules=ANTHROPIC)
 
 
 WRONG = {

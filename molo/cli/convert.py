@@ -4,10 +4,19 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
-from molo.cli.findings import of_change, of_fault, of_loss, of_remaining
+from molo.cli.findings import (
+    Finding,
+    of_change,
+    of_fault,
+    of_loss,
+    of_remaining,
+    of_unread,
+    of_unwritable,
+)
 from molo.cli.judging import repaired
 from molo.cli.options import FINE, FOUND, PARQUET, Options, UsageError
 from molo.cli.plan import Plan, format_by_suffix, is_same, make_plan, require_different_files
@@ -16,9 +25,9 @@ from molo.cli.screen import Bar, Write, above, open_output, say, working, write_
 from molo.cli.sources import Item, Source, open_source, split
 from molo.cli.tally import Tally, new_tally, number, sentence, summary, total
 from molo.cli.work import Sinks, nowhere, work
-from molo.errors import DecodeError, EncodeError
-from molo.history import Rules, strip_reasoning
-from molo.ingest import STANDARD, Fault, Record, encode, losses_of
+from molo.errors import DecodeError, EncodeError, FrameError
+from molo.history import strip_reasoning
+from molo.ingest import STANDARD, Fault, Record, encode_with_losses
 
 __all__ = ["convert_log", "repair_log"]
 
@@ -38,7 +47,11 @@ def repair_log(options: Options) -> int:
 
 def _rewrite(options: Options, format: str | None) -> int:
     require_different_files(options)
-    with open_source(options.log, options.source_format) as opened, working(opened.size) as bar:
+    keep_raw = options.rejects is not None
+    with (
+        open_source(options.log, options.source_format, keep_raw) as opened,
+        working(opened.size) as bar,
+    ):
         plan = make_plan(options, opened, format)
         source = opened.joined() if plan.takes_whole_histories else opened
         rewrite = _to_parquet if plan.format == PARQUET else _to_file
@@ -106,7 +119,9 @@ def _to_parquet(source: Source, options: Options, plan: Plan, report: Write, bar
     done = new_tally(*_READ)
 
     def convert(items: Iterator[Item], sinks: Sinks) -> Iterator[Record]:
-        yield from _converted(items, sinks, plan, done)
+        for edited in _edited(items, sinks, plan, done):
+            _count(edited, sinks, plan, done)
+            yield edited.record
         _require_output(done, options, plan)
 
     def records() -> Iterator[Record]:
@@ -132,50 +147,80 @@ def _require_output(done: Tally, options: Options, plan: Plan) -> None:
 # --- Record by record -----------------------------------------------------------------------------
 
 
+class _Edited(NamedTuple):
+    """A record as it is to be written, with what there is to tell of it."""
+
+    record: Record
+    read: Record
+    findings: list[Finding]
+
+
 def _convert(items: Iterator[Item], sinks: Sinks, *, plan: Plan) -> Tally:
     tally = new_tally(*_READ)
-    for record in _converted(items, sinks, plan, tally):
-        if plan.layout == "document" and tally.read["records"] > 1:
+    for edited in _edited(items, sinks, plan, tally):
+        if plan.layout == "document" and tally.read["records"]:
             raise EncodeError("Expected one history for a document, got more; .jsonl holds them")
-        for piece in (record,) if plan.layout == "document" else split(record):
-            sinks.output(encode(piece, plan.format, plan.layout, rules=plan.rules))
-            for loss in losses_of(piece, plan.format, rules=plan.rules):
-                tally.losses[loss.code] += 1
-                sinks.report(plan.tell_edit(of_loss(piece, loss)))
+        try:
+            data = _written(edited, plan)
+        except (EncodeError, FrameError) as failure:
+            if not edited.read.raw:
+                raise
+            fault = of_unwritable(edited.read, failure)
+            _reject(fault, edited.read.raw, sinks, plan, tally)
+        else:
+            sinks.output(data)
+            _count(edited, sinks, plan, tally)
     return tally
 
 
-def _converted(items: Iterator[Item], sinks: Sinks, plan: Plan, tally: Tally) -> Iterator[Record]:
+def _written(edited: _Edited, plan: Plan) -> bytes:
+    """Write a record; what it lacks then is added to what there is to tell."""
+    pieces = (edited.record,) if plan.layout == "document" else split(edited.record)
+    data: list[bytes] = []
+    for piece in pieces:
+        written = encode_with_losses(piece, plan.format, plan.layout, rules=plan.rules)
+        data.append(written.data)
+        edited.findings.extend(of_loss(piece, loss) for loss in written.losses)
+    return b"".join(data)
+
+
+def _edited(items: Iterator[Item], sinks: Sinks, plan: Plan, tally: Tally) -> Iterator[_Edited]:
     """Give the records as they are to be written; bad lines go where they belong."""
     for item in items:
         if isinstance(item, Fault):
-            tally.faults[item.code] += 1
-            sinks.rejects(item.raw)
-            sinks.report(plan.tell_fault(of_fault(item)))
+            _reject(of_fault(item), item.raw, sinks, plan, tally)
         else:
-            tally.read["records"] += 1
-            tally.read["messages"] += len(item.messages)
-            yield _edited(item, sinks, plan, tally)
+            yield _edit(item, plan)
 
 
-def _edited(record: Record, sinks: Sinks, plan: Plan, tally: Tally) -> Record:
+def _reject(fault: Finding, raw: bytes, sinks: Sinks, plan: Plan, tally: Tally) -> None:
+    tally.add(fault)
+    sinks.rejects(raw)
+    sinks.report(plan.tell_fault(fault))
+
+
+def _count(edited: _Edited, sinks: Sinks, plan: Plan, tally: Tally) -> None:
+    """Count a record that is written, and tell what there is to tell of it."""
+    tally.read["records"] += 1
+    tally.read["messages"] += len(edited.read.messages)
+    tally.read["changed"] += any(finding.kind == "change" for finding in edited.findings)
+    for finding in edited.findings:
+        tally.add(finding)
+        sinks.report(plan.tell_edit(finding))
+
+
+def _edit(read: Record, plan: Plan) -> _Edited:
+    record, findings = read, [of_unread(read, loss) for loss in read.losses]
     if plan.stripped is not None:
         record = replace(record, messages=strip_reasoning(record.messages, plan.stripped))
     if plan.repair is not None:
-        record = _repaired(record, plan.repair, sinks, plan, tally)
-    return redacted(record, plan.redact) if plan.redact else record
-
-
-def _repaired(record: Record, rules: Rules, sinks: Sinks, plan: Plan, tally: Tally) -> Record:
-    done = repaired(record, rules)
-    tally.read["changed"] += bool(done.changes)
-    for change in done.changes:
-        tally.changes[change.code] += 1
-        sinks.report(plan.tell_edit(of_change(record, change)))
-    for problem in done.remaining:
-        tally.problems[problem.code] += 1
-        sinks.report(plan.tell_edit(of_remaining(record, problem)))
-    return replace(record, messages=done.history) if done.changes else record
+        done = repaired(record, plan.repair)
+        findings += [of_change(record, change) for change in done.changes]
+        findings += [of_remaining(record, problem) for problem in done.remaining]
+        record = replace(record, messages=done.history) if done.changes else record
+    if plan.redact:
+        record = redacted(record, plan.redact)
+    return _Edited(record, read, findings)
 
 
 # --- The summary ----------------------------------------------------------------------------------

@@ -12,11 +12,13 @@ from msgspec import Struct
 from molo.cli.plain import Style, inline
 from molo.cli.sources import line_of
 from molo.dialects.loss import Loss
+from molo.errors import MoloError
 from molo.history import Change, Problem
 from molo.ingest import Fault, Record
 
 __all__ = [
     "Finding",
+    "Kind",
     "Tell",
     "as_json",
     "as_text",
@@ -26,6 +28,8 @@ __all__ = [
     "of_loss",
     "of_problem",
     "of_remaining",
+    "of_unread",
+    "of_unwritable",
 ]
 
 Kind: TypeAlias = Literal["problem", "fault", "loss", "change"]
@@ -72,6 +76,17 @@ def of_fault(fault: Fault) -> Finding:
     return Finding(
         "fault", fault.line, fault.code, fault.reason, offset=fault.offset, length=fault.length
     )
+
+
+def of_unwritable(record: Record, error: MoloError) -> Finding:
+    """Tell a line that is none of the bad ones, and that the output cannot hold."""
+    offset, length = record.offset, len(record.raw)
+    return Finding("fault", record.line, "unwritable", str(error), offset=offset, length=length)
+
+
+def of_unread(record: Record, loss: Loss) -> Finding:
+    """Tell what was not read."""
+    return Finding("loss", line_of(record, loss.at), loss.code, loss.text, loss.at, loss.part)
 
 
 def of_loss(record: Record, loss: Loss) -> Finding:

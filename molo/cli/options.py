@@ -191,7 +191,8 @@ _REJECTS = _Argument(
     "--rejects",
     {
         "metavar": "FILE",
-        "help": "write the bad lines there, byte for byte (not redacted); else they are left out",
+        "help": "write the bad lines there, byte for byte (not redacted), and those that OUT "
+        "cannot hold; without it the former are left out, and the latter stop the work",
     },
 )
 _WORKERS = _Argument(

@@ -9,8 +9,12 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
 
+from msgspec.structs import replace
+
 from molo.cli.options import PARQUET
+from molo.dialects.loss import Loss
 from molo.ingest import AUTO, FORMATS, Fault, Record, open_log
+from molo.message import Message
 
 __all__ = [
     "Item",
@@ -32,7 +36,8 @@ class Source(NamedTuple):
     """An open log.
 
     `items` can be read once. `size` and `position` are bytes on disk, if they are known.
-    `is_divisible` tells whether workers can share it.
+    `is_divisible` tells whether workers can share it, `keep_raw` whether Records have the bytes
+    that they were read from.
     """
 
     path: str
@@ -41,6 +46,7 @@ class Source(NamedTuple):
     items: Iterator[Item]
     is_transcript: bool
     is_divisible: bool
+    keep_raw: bool
     size: int | None
     position: Callable[[], int]
 
@@ -58,7 +64,7 @@ class Transcript(Record, frozen=True):
 
 
 @contextmanager
-def open_source(path: str, format: str) -> Generator[Source, None, None]:
+def open_source(path: str, format: str, keep_raw: bool = False) -> Generator[Source, None, None]:
     """Open a log.
 
     Raises:
@@ -69,16 +75,24 @@ def open_source(path: str, format: str) -> Generator[Source, None, None]:
         from molo.arrow import read_parquet  # takes a second, and an extra
 
         is_transcript, items = _looked_at(read_parquet(path))
-        yield Source(path, PARQUET, "", items, is_transcript, False, None, lambda: 0)
+        yield Source(path, PARQUET, "", items, is_transcript, False, False, None, lambda: 0)
         return
     with open_log(path) as log:
         found = log.guess()
         name, why = (found.format, found.why) if format == AUTO else (format, "")
-        is_transcript, items = _looked_at(log.read(name))
+        is_transcript, items = _looked_at(log.read(name, keep_raw=keep_raw))
         has_lines = FORMATS[name].layout == "lines" == found.layout
         is_divisible = has_lines and log.size is not None and log.compression is None
         yield Source(
-            path, name, why, items, is_transcript, is_divisible, log.size, lambda: log.position
+            path,
+            name,
+            why,
+            items,
+            is_transcript,
+            is_divisible,
+            keep_raw,
+            log.size,
+            lambda: log.position,
         )
 
 
@@ -128,9 +142,20 @@ def _transcript(lines: list[Record]) -> Record:
     if len(lines) == 1:
         return lines[0]
     first = lines[0]
-    messages = [message for line in lines for message in line.messages]
-    numbers = tuple([line.line for line in lines for _ in line.messages])
-    return Transcript(messages, first.line, first.offset, single=True, lines=numbers)
+    messages: list[Message] = []
+    losses: list[Loss] = []
+    for line in lines:
+        losses += [replace(loss, at=len(messages) + (loss.at or 0)) for loss in line.losses]
+        messages += line.messages
+    return Transcript(
+        messages,
+        first.line,
+        first.offset,
+        single=True,
+        losses=tuple(losses),
+        raw=b"".join([line.raw for line in lines]),
+        lines=tuple([line.line for line in lines for _ in line.messages]),
+    )
 
 
 def split(record: Record) -> Iterator[Record]:

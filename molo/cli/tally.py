@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from molo.cli.findings import counted
+from molo.cli.findings import Finding, Kind, counted
 from molo.cli.sources import Source
 
 __all__ = ["Count", "Tally", "new_tally", "number", "read_as", "sentence", "summary", "total"]
@@ -22,6 +22,14 @@ class Tally(NamedTuple):
     changes: Count
     losses: Count
     faults: Count
+
+    def add(self, finding: Finding) -> None:
+        """Count a finding."""
+        counts = (self.problems, self.changes, self.losses, self.faults)
+        counts[_KINDS.index(finding.kind)][finding.code] += 1
+
+
+_KINDS: tuple[Kind, ...] = ("problem", "change", "loss", "fault")
 
 
 def new_tally(*read: str) -> Tally:

@@ -59,6 +59,7 @@ def work(
                 partial(_into_files, job=job, directory=directory),
                 workers,
                 format=source.format,
+                keep_raw=source.keep_raw,
                 progress=bar.update,
             )
         ) as parts,

@@ -47,11 +47,12 @@ from molo.ingest.guessing import Guess, guess
 from molo.ingest.jobs import Job, run
 from molo.ingest.lines import MAX_LINE
 from molo.ingest.logs import Log, open_log
+from molo.ingest.objects import Written
 from molo.ingest.reading import read
 from molo.ingest.records import Code, Fault, Layout, Origin, Record
 from molo.ingest.salvage import salvage
 from molo.ingest.transcripts import Loaded, append, load
-from molo.ingest.writing import compressed, encode, format_of, losses_of, write
+from molo.ingest.writing import compressed, encode, encode_with_losses, format_of, write
 
 __all__ = [
     "AUTO",
@@ -68,13 +69,14 @@ __all__ = [
     "Log",
     "Origin",
     "Record",
+    "Written",
     "append",
     "compressed",
     "encode",
+    "encode_with_losses",
     "format_of",
     "guess",
     "load",
-    "losses_of",
     "open_log",
     "read",
     "run",

@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from molo.errors import DecodeError
 from molo.ingest.guessing import is_msgpack
-from molo.ingest.lines import Stretch
-from molo.ingest.records import Code, Fault, Layout
+from molo.ingest.lines import MAX_LINE, Stretch
+from molo.ingest.objects import Content
+from molo.ingest.records import Code, Fault, Layout, Record
 
 __all__ = ["BrokenLogError", "Chunks", "Place"]
 
@@ -22,9 +23,16 @@ class Place(NamedTuple):
     """Of which log, and from where on."""
 
     source: str  # its name
-    limit: int  # bytes of a line, frame or document
-    line: int
-    offset: int
+    limit: int = MAX_LINE  # bytes of a line, frame or document
+    line: int = 1
+    offset: int = 0
+    keep_raw: bool = False
+
+    def record(self, content: Content, stretch: Stretch) -> Record:
+        """Make a Record of what was read of a stretch of this log."""
+        messages, rest, single, origin, losses = content
+        raw = stretch.data if self.keep_raw else b""
+        return Record(messages, stretch.line, stretch.offset, rest, single, origin, losses, raw)
 
     def fault(self, stretch: Stretch, code: Code, reason: str) -> Fault:
         """Make a Fault of a stretch of this log."""

@@ -25,7 +25,7 @@ from molo.errors.translation import (
 )
 from molo.history.rules import Rules
 from molo.ingest.forms import FORMS
-from molo.ingest.objects import Content, read_value, write_value
+from molo.ingest.objects import Content, Written, read_value, write_value
 from molo.ingest.records import Layout, Origin, Record
 from molo.message import TAGS, Message, require_messages
 
@@ -53,7 +53,7 @@ class Format(NamedTuple):
 
     layout: Layout
     read: Callable[[bytes], Content]
-    write: Callable[[Record, Rules | None], bytes]
+    write: Callable[[Record, Rules | None], Written]
     quick: Callable[[bytes], Quick | None] | None = None
 
 
@@ -93,16 +93,16 @@ def _read_msgpack(data: bytes) -> Content:
     raise error
 
 
-def _write_msgpack(record: Record, rules: Rules | None) -> bytes:
+def _write_msgpack(record: Record, rules: Rules | None) -> Written:
     if record.rest or record.origin is not None:
         require_messages(record.messages)
         packed = _Packed(record.messages, record.rest, record.origin)
         try:
-            return _encode_packed(packed)
+            return Written(_encode_packed(packed))
         except ENCODE_FAILURES as failure:
             error = encode_error(failure, packed, _MSGPACK)
         raise error
-    return _one_or_all(record, msgpack.encode, msgpack.encode_message)
+    return Written(_one_or_all(record, msgpack.encode, msgpack.encode_message))
 
 
 def _read_rust_msgpack(data: bytes) -> Content:
@@ -113,12 +113,13 @@ def _read_rust_msgpack(data: bytes) -> Content:
     return Content(rust_molo.decode_msgpack(data))
 
 
-def _write_rust_msgpack(record: Record, rules: Rules | None) -> bytes:
+def _write_rust_msgpack(record: Record, rules: Rules | None) -> Written:
     from molo.dialects import rust_molo
 
     if record.rest not in ("", "{}"):
         raise EncodeError("Expected a record of messages alone, got one with other members")
-    return _one_or_all(record, rust_molo.encode_msgpack, rust_molo.encode_msgpack_message)
+    encode, encode_message = rust_molo.encode_msgpack, rust_molo.encode_msgpack_message
+    return Written(_one_or_all(record, encode, encode_message))
 
 
 def _is_map(data: bytes) -> bool:
@@ -167,7 +168,7 @@ def _json(name: str) -> Format:
     def read(data: bytes) -> Content:
         return read_value(data, form())
 
-    def write(record: Record, rules: Rules | None) -> bytes:
+    def write(record: Record, rules: Rules | None) -> Written:
         return write_value(record, form(), rules)
 
     return Format("lines", read, write)

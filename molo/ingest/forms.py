@@ -13,14 +13,14 @@ from typing import NamedTuple, Protocol, TypeAlias
 import msgspec
 
 from molo import json
-from molo.dialects.loss import Loss, Read, Reply, Written
+from molo.dialects.loss import Loss, Read, Reply, WrittenJson
 from molo.errors import DecodeError
 from molo.errors.translation import DECODE_FAILURES, alternatives, decode_error
 from molo.errors.translation import Form as WireForm
 from molo.history.rules import Rules
 from molo.message import Message, ProviderData
 
-__all__ = ["FORMS", "Answers", "Form", "Members", "Path", "encode", "members_of"]
+__all__ = ["FORMS", "Answers", "Body", "Form", "Members", "Path", "encode", "members_of"]
 
 Path: TypeAlias = tuple[str | int, ...]
 """The way to a part of a JSON value: keys of objects and indices of arrays."""
@@ -43,11 +43,15 @@ class Answers(NamedTuple):
     bare: tuple[str, ...] = ()
 
 
-Write: TypeAlias = Callable[[Sequence[Message], Rules | None, ProviderData | None], Members]
-"""Writes a body: of a history, for a vendor's Rules (None: the form's own), with an envelope."""
+class Body(NamedTuple):
+    """The members that are a conversation, and what they lack of it."""
 
-Lost: TypeAlias = Callable[[Sequence[Message], Rules | None, ProviderData | None], tuple[Loss, ...]]
-"""Says what a body lacks that is written of the same."""
+    members: Members
+    losses: tuple[Loss, ...] = ()
+
+
+Write: TypeAlias = Callable[[Sequence[Message], Rules | None, ProviderData | None], Body]
+"""Writes a body: of a history, for a vendor's Rules (None: the form's own), with an envelope."""
 
 
 class Form(NamedTuple):
@@ -61,7 +65,6 @@ class Form(NamedTuple):
     keys: tuple[str, ...]
     read: Callable[[bytes], Read]
     write: Write
-    lost: Lost
     answers: Answers | None = None
 
 
@@ -95,62 +98,44 @@ def _own(
     def read(data: bytes) -> Read:
         return Read(decode(data))
 
-    def write(history: Sequence[Message], _: Rules | None, __: ProviderData | None) -> Members:
-        return {"messages": msgspec.Raw(encode(history))}
+    def write(history: Sequence[Message], _: Rules | None, __: ProviderData | None) -> Body:
+        return Body({"messages": msgspec.Raw(encode(history))})
 
-    def lost(history: Sequence[Message], _: Rules | None, __: ProviderData | None) -> tuple[()]:
-        return ()
-
-    return Form(name, ("messages",), read, write, lost)
+    return Form(name, ("messages",), read, write)
 
 
 # --- The vendors' forms ---------------------------------------------------------------------------
 
 
-class _Dialect(Protocol):
-    """What the dialects' modules have in common, as far as it is used here."""
+class _WriteJson(Protocol):
+    """What the dialects' ways to write have in common, as far as it is used here."""
 
-    def from_request(self, request: bytes, /) -> Read: ...
-    def from_response(self, response: bytes, /) -> Reply: ...
-    def to_request(
+    def __call__(
         self,
         history: Sequence[Message],
         *,
         rules: Rules = ...,
         envelope: ProviderData | None = ...,
-    ) -> Written: ...
-    def to_request_json(
-        self,
-        history: Sequence[Message],
-        *,
-        rules: Rules = ...,
-        envelope: ProviderData | None = ...,
-    ) -> bytes: ...
+    ) -> WrittenJson: ...
 
 
 def _vendor(
     name: str,
-    dialect: _Dialect,
     keys: tuple[str, ...],
+    read: Callable[[bytes], Read],
+    write_json: _WriteJson,
     answers: Answers,
-    told_by: tuple[str, ...] = (),  # keys of which a message has at least one
 ) -> Form:
     def write(
         history: Sequence[Message], rules: Rules | None, envelope: ProviderData | None
-    ) -> Members:
+    ) -> Body:
         if rules is None:
-            return members_of(dialect.to_request_json(history, envelope=envelope))
-        return members_of(dialect.to_request_json(history, rules=rules, envelope=envelope))
+            written = write_json(history, envelope=envelope)
+        else:
+            written = write_json(history, rules=rules, envelope=envelope)
+        return Body(members_of(written.request), written.losses)
 
-    def lost(
-        history: Sequence[Message], rules: Rules | None, envelope: ProviderData | None
-    ) -> tuple[Loss, ...]:
-        if rules is None:
-            return dialect.to_request(history, envelope=envelope).losses
-        return dialect.to_request(history, rules=rules, envelope=envelope).losses
-
-    read = _read_told(dialect.from_request, told_by) if told_by else dialect.from_request
-    return Form(name, keys, read, write, lost, answers)
+    return Form(name, keys, read, write, answers)
 
 
 def _read_told(read: Callable[[bytes], Read], told_by: tuple[str, ...]) -> Callable[[bytes], Read]:
@@ -200,59 +185,45 @@ def _rust_molo() -> Form:
 
 @cache
 def _openai_chat() -> Form:
-    from molo.dialects import openai_chat
+    from molo.dialects.openai_chat import from_request, from_response
+    from molo.dialects.openai_chat.writing import write_json
 
-    return _vendor(
-        "openai-chat",
-        openai_chat,
-        ("messages",),
-        Answers(
-            openai_chat.from_response,
-            ("choices", 0, "message"),
-            ("messages", 0),
-            bare=("response_message",),
-        ),
-        told_by=("content", "tool_calls", "function_call", "refusal", "audio"),
-    )
+    told_by = ("content", "tool_calls", "function_call", "refusal", "audio")
+    place = ("choices", 0, "message")
+    answers = Answers(from_response, place, ("messages", 0), bare=("response_message",))
+    read = _read_told(from_request, told_by)
+    return _vendor("openai-chat", ("messages",), read, write_json, answers)
 
 
 @cache
 def _openai_responses() -> Form:
-    from molo.dialects import openai_responses
+    from molo.dialects.openai_responses import from_request, from_response
+    from molo.dialects.openai_responses.writing import write_json
 
-    return _vendor(
-        "openai-responses",
-        openai_responses,
-        ("instructions", "input"),
-        Answers(openai_responses.from_response, ("output",), ("input",)),
-    )
+    answers = Answers(from_response, ("output",), ("input",))
+    keys = ("instructions", "input")
+    return _vendor("openai-responses", keys, from_request, write_json, answers)
 
 
 @cache
 def _anthropic() -> Form:
-    from molo.dialects import anthropic
+    from molo.dialects.anthropic import from_request, from_response
+    from molo.dialects.anthropic.writing import write_json
 
-    return _vendor(
-        "anthropic",
-        anthropic,
-        ("system", "messages"),
-        Answers(anthropic.from_response, ("content",), ("messages", 0, "content")),
-        told_by=("content",),
-    )
+    answers = Answers(from_response, ("content",), ("messages", 0, "content"))
+    read = _read_told(from_request, ("content",))
+    return _vendor("anthropic", ("system", "messages"), read, write_json, answers)
 
 
 @cache
 def _gemini() -> Form:
-    from molo.dialects import gemini
+    from molo.dialects.gemini import from_request, from_response
+    from molo.dialects.gemini.writing import write_json
 
-    return _vendor(
-        "gemini",
-        gemini,
-        ("systemInstruction", "system_instruction", "contents"),
-        Answers(
-            gemini.from_response, ("candidates", 0, "content", "parts"), ("contents", 0, "parts")
-        ),
-    )
+    place = ("candidates", 0, "content", "parts")
+    answers = Answers(from_response, place, ("contents", 0, "parts"))
+    keys = ("systemInstruction", "system_instruction", "contents")
+    return _vendor("gemini", keys, from_request, write_json, answers)
 
 
 FORMS: Mapping[str, Callable[[], Form]] = {

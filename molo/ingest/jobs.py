@@ -38,13 +38,14 @@ def run(
     *,
     format: str = AUTO,
     limit: int = MAX_LINE,
+    keep_raw: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Generator[T, None, None]:
     """Run a job over a log, part by part, in so many processes; give its results in order.
 
     One uncompressed regular file of lines is worked on in parts. Any other log, a small one, and
-    all with one worker, is one part, worked on in this process. `format` and `limit` are those of
-    `read`. `progress` is called with the number of bytes read so far, of `Log.size`.
+    all with one worker, is one part, worked on in this process. `format`, `limit` and `keep_raw`
+    are those of `read`. `progress` is called with the number of bytes read so far, of `Log.size`.
 
     Results come as they are ready and in the order of the parts; no more than a few parts are
     worked on ahead. What a job raises, is raised here, in its place. When this generator is closed,
@@ -63,12 +64,13 @@ def run(
         name = found.format if format == AUTO else format
         size = log.size or 0
         if workers == 1 or size <= _SMALLEST_PART or not _has_parts(log, name, found.layout):
-            yield job(_followed(log, log.read(name, limit=limit), progress))
+            items = log.read(name, limit=limit, keep_raw=keep_raw)
+            yield job(_followed(log, items, progress))
             return
     from molo.ingest.workers import in_order  # not in vain where nobody wants workers
 
     step = max(_SMALLEST_PART, min(_LARGEST_PART, size // (workers * _PARTS)))
-    task = _Task(str(path), name, limit, job)
+    task = _Task(str(path), name, limit, keep_raw, job)
     for part, result in in_order(task.do, _parts(Path(path), step), workers):
         if progress is not None:
             progress(part.stop)
@@ -140,6 +142,7 @@ class _Task(NamedTuple, Generic[T]):
     path: str
     format: str
     limit: int
+    keep_raw: bool
     job: Job[T]
 
     def do(self, part: _Part) -> T:
@@ -155,6 +158,7 @@ class _Task(NamedTuple, Generic[T]):
                     limit=self.limit,
                     line=part.line,
                     offset=part.start,
+                    keep_raw=self.keep_raw,
                 )
             )
 

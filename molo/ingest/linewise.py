@@ -14,10 +14,9 @@ from molo.ingest.chunks import Chunks, Place
 from molo.ingest.formats import Format, Quick
 from molo.ingest.lines import Run, Stretch, cut_lines
 from molo.ingest.multiline import Multiline, opens
-from molo.ingest.objects import Content
 from molo.ingest.records import Fault, Record
 
-__all__ = ["TRAILING", "read_lines", "record"]
+__all__ = ["TRAILING", "read_lines"]
 
 TRAILING = ": trailing characters"  # how the error ends that says so
 
@@ -54,8 +53,7 @@ class _Lines:
 
     def read(self, cut: Run | Stretch) -> Iterator[Record | Fault]:
         if isinstance(cut, Run):
-            quick = self._row.quick(cut.lines[0]) if self._row.quick else None
-            if quick is None or self._multiline is not None:
+            if (quick := self._quick(cut.lines[0])) is None:
                 for line in cut.stretches():
                     yield from self._read_line(line)
             else:
@@ -67,6 +65,12 @@ class _Lines:
             yield from self._read_line(cut)
         else:
             yield from self._finish(cut)
+
+    def _quick(self, first: bytes) -> Quick | None:
+        """Give the quick way to read lines like this first one, if there is any."""
+        if self._row.quick is None or self._multiline is not None or self._place.keep_raw:
+            return None
+        return self._row.quick(first)
 
     def _read_run(self, run: Run, quick: Quick) -> Iterator[Record | Fault]:
         """Read lines quickly; one that fails, and all of one value over several, with care."""
@@ -109,7 +113,7 @@ class _Lines:
             else:
                 yield self._bad_line(line, error)
         else:
-            yield record(content, line)
+            yield self._place.record(content, line)
 
     def _go_on(self, multiline: Multiline, line: Stretch) -> Iterator[Fault]:
         if multiline.size + len(line.data) > self._place.limit:
@@ -161,9 +165,3 @@ class _Lines:
 
 
 _MULTILINE = "Expected one record a line, got JSON over several lines"
-
-
-def record(content: Content, place: Stretch) -> Record:
-    """Make a Record of what was read at a place."""
-    messages, rest, single, origin = content
-    return Record(messages, place.line, place.offset, rest, single, origin)

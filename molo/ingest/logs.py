@@ -119,7 +119,9 @@ class Log:
         layout = layout_of(self.source)
         return guess(self._chunks.peek(layout, limit), layout)
 
-    def read(self, format: str = AUTO, *, limit: int = MAX_LINE) -> Iterator[Record | Fault]:
+    def read(
+        self, format: str = AUTO, *, limit: int = MAX_LINE, keep_raw: bool = False
+    ) -> Iterator[Record | Fault]:
         """Read the log as `molo.ingest.read` does; raises as `guess`.
 
         Of a format that has lines, a file with the suffix `.json` is one document, unless its first
@@ -129,7 +131,7 @@ class Log:
         format = found.format if format == AUTO else format
         has_lines = format in FORMATS and FORMATS[format].layout == "lines"
         layout = found.layout if has_lines else None
-        return read(self, format, layout=layout, source=self.source, limit=limit)
+        return read(self, format, layout=layout, source=self.source, limit=limit, keep_raw=keep_raw)
 
     def _decompressed(self) -> Iterator[bytes]:
         raw = self._raw()

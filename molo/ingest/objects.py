@@ -26,7 +26,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from molo.dialects.loss import Read
+from molo.dialects.loss import Loss, Read
 from molo.dialects.wire import parse, spelled
 from molo.errors import DecodeError
 from molo.errors.translation import DECODE_FAILURES
@@ -35,7 +35,7 @@ from molo.ingest.forms import Answers, Form, Members, Path, encode, members_of
 from molo.ingest.records import Origin, Record
 from molo.message import Assistant, Message
 
-__all__ = ["Content", "read_value", "write_value"]
+__all__ = ["Content", "Written", "read_value", "write_value"]
 
 NATIVE = "molo"  # the form that is molo's own
 OURS = "molo"  # the member that holds what molo has to remember of a line
@@ -49,6 +49,14 @@ class Content(NamedTuple):
     rest: str = ""
     single: bool = False
     origin: Origin | None = None
+    losses: tuple[Loss, ...] = ()  # of reading
+
+
+class Written(NamedTuple):
+    """A record as it is written, and what it lacks."""
+
+    data: bytes
+    losses: tuple[Loss, ...] = ()
 
 
 class _Ours(Struct, omit_defaults=True, forbid_unknown_fields=True):
@@ -72,7 +80,8 @@ def read_value(data: bytes, form: Form) -> Content:
         DecodeError: the data is no JSON, or no conversation of this form.
     """
     if data.lstrip()[:1] != b"{":
-        return Content(form.read(data).history)
+        read = form.read(data)
+        return Content(read.history, losses=read.losses)
     members = members_of(data)
     within, body = _take_body(members, form)
     answer = _take_answer(members, form.answers)
@@ -84,7 +93,8 @@ def read_value(data: bytes, form: Form) -> Content:
         key, message = answer
         read.history.append(message)
         origin = replace(origin, reply=key)
-    return _with_rest(data, members, Content(read.history, origin=origin), form)
+    content = Content(read.history, origin=origin, losses=read.losses)
+    return _with_rest(data, members, content, form)
 
 
 def _take_body(members: Members, form: Form) -> tuple[str | None, Members]:
@@ -159,15 +169,16 @@ _NOTHING = {b"null", b"[]", b"{}", b'""'}
 def _read_single(data: bytes, form: Form) -> Content:
     """Read an object that is one message."""
     try:
-        history = form.read(b"[%b]" % data).history
+        read = form.read(b"[%b]" % data)
     except DecodeError as failure:
         path = "$" + failure.path.removeprefix("$[0]")
         offset = None if failure.offset is None else failure.offset - 1
         error = DecodeError(failure.text, path=path, offset=offset)
     else:
-        if len(history) == 1:
-            return Content(history, single=True)
-        return Content(history, origin=Origin(form.name, single=True))
+        if len(read.history) == 1:
+            return Content(read.history, single=True, losses=read.losses)
+        origin = Origin(form.name, single=True)
+        return Content(read.history, origin=origin, losses=read.losses)
     raise error
 
 
@@ -199,29 +210,34 @@ def _ours(value: Raw | None) -> _Ours | None:
 # --- Writing --------------------------------------------------------------------------------------
 
 
-def write_value(record: Record, form: Form, rules: Rules | None = None) -> bytes:
+def write_value(record: Record, form: Form, rules: Rules | None = None) -> Written:
     """Write a Record as one JSON value of a form, without a line end.
 
     Raises:
         EncodeError: the form cannot hold the messages.
     """
     origin = _origin(record, form)
+    envelope = None if record.origin is None else record.origin.envelope
     rest = members_of(record.rest.encode()) if record.rest else {}
-    history, answered = _answered(record.messages, rest, origin, form, rules)
-    body = form.write(history, rules, origin.envelope)
+    history, answer = _parted(record.messages, origin, form.answers)
+    body, losses = form.write(history, rules, envelope)
+    if answer and form.answers is not None:
+        written = form.write(answer, rules, None)
+        _put_answer(written.members, form.answers, origin.reply, rest)
+        losses += tuple(replace(loss, at=len(history)) for loss in written.losses)
     remembered = record.origin if form.name == NATIVE else None
     messages = body.get(form.keys[-1])
     if messages is not None and len(body) == 1 and remembered is None and not rest:
         if record.single or origin.single:
-            return _single(messages)
-        if not record.rest and not answered:
-            return bytes(messages)
+            return Written(_single(messages), losses)
+        if not record.rest and not answer:
+            return Written(bytes(messages), losses)
     if origin.within is None and not history:
         body = {}
     elif origin.within:
         rest[origin.within] = Raw(encode({**(_object(rest.get(origin.within)) or {}), **body}))
         body = {}
-    return encode({**body, **_beside(body, rest, remembered, form)})
+    return Written(encode({**body, **_beside(body, rest, remembered, form)}), losses)
 
 
 def _origin(record: Record, form: Form) -> Origin:
@@ -230,17 +246,19 @@ def _origin(record: Record, form: Form) -> Origin:
     return Origin(form.name)
 
 
-def _answered(
-    messages: list[Message], rest: Members, origin: Origin, form: Form, rules: Rules | None
-) -> tuple[list[Message], bool]:
-    """Put the message of the answer back into it; give the others, and whether there was one."""
-    answers = form.answers
+def _parted(
+    messages: list[Message], origin: Origin, answers: Answers | None
+) -> tuple[list[Message], list[Message]]:
+    """Part the message that goes back into its answer, if there is one, from the others."""
     if not origin.reply or answers is None or not messages or type(messages[-1]) is not Assistant:
-        return messages, False
-    alone = encode(form.write(messages[-1:], rules, None))
-    part = Raw(spelled(alone, *answers.written).encode())
-    rest[origin.reply] = _with(rest.get(origin.reply), _place(origin.reply, answers), part)
-    return messages[:-1], True
+        return messages, []
+    return messages[:-1], messages[-1:]
+
+
+def _put_answer(body: Members, answers: Answers, key: str, rest: Members) -> None:
+    """Put a message back into its answer, which stands at a key of the rest."""
+    part = Raw(spelled(encode(body), *answers.written).encode())
+    rest[key] = _with(rest.get(key), _place(key, answers), part)
 
 
 def _single(messages: Raw) -> bytes:

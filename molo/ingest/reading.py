@@ -23,13 +23,15 @@ def read(
     limit: int = MAX_LINE,
     line: int = 1,
     offset: int = 0,
+    keep_raw: bool = False,
 ) -> Iterator[Record | Fault]:
     """Read a log: one Record or Fault for each line, frame or document, in their order.
 
     `chunks` are the bytes of the log, cut anywhere. `format` is a name of `FORMATS`; `auto` takes
     what `guess` makes of the first records. `layout` is "lines" or "document" for JSON, if not
     what the format has. `source` names the log in Faults. No line, frame or document may have more
-    than `limit` bytes. `line` and `offset` are those of the first byte, for a part of a log.
+    than `limit` bytes. `line` and `offset` are those of the first byte, for a part of a log. With
+    `keep_raw` Records have the bytes that they were read from, as Faults always have.
 
     Memory is that of a chunk, or of the longest line if that is more.
 
@@ -46,7 +48,7 @@ def read(
     """
     if format not in (AUTO, *FORMATS):
         raise ValueError(f"Expected a format, one of {alternatives((AUTO, *FORMATS))}")
-    return _read(Chunks(chunks), format, layout, Place(source, limit, line, offset))
+    return _read(Chunks(chunks), format, layout, Place(source, limit, line, offset, keep_raw))
 
 
 def _read(

@@ -4,6 +4,7 @@ from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
+from molo.dialects.loss import Loss
 from molo.message import Message, ProviderData
 
 __all__ = ["Code", "Fault", "Layout", "Origin", "Record"]
@@ -48,7 +49,8 @@ class Record(Struct, frozen=True):
     `line` counts from 1, blank lines too (of frames: their number). `offset` is where the line
     starts, in bytes of the log as it is decompressed. `rest` is the JSON text of the other members
     of an object, each as it stood; it is empty where the line was an array of messages, or one
-    message alone, which `single` tells.
+    message alone, which `single` tells. `losses` are those of reading, as a rule none. `raw` are
+    the bytes of the line, if `read` was to keep them.
     """
 
     messages: list[Message]
@@ -57,6 +59,8 @@ class Record(Struct, frozen=True):
     rest: str = ""
     single: bool = False
     origin: Origin | None = None
+    losses: tuple[Loss, ...] = ()
+    raw: bytes = b""
 
 
 class Fault(Struct, frozen=True):

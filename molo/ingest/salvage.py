@@ -6,9 +6,10 @@ from itertools import islice
 
 from molo.dialects.wire import parse
 from molo.errors import DecodeError
+from molo.ingest.chunks import Place
 from molo.ingest.formats import FORMATS
 from molo.ingest.lines import Stretch
-from molo.ingest.linewise import TRAILING, record
+from molo.ingest.linewise import TRAILING
 from molo.ingest.records import Fault, Record
 
 __all__ = ["salvage"]
@@ -38,8 +39,9 @@ def salvage(fault: Fault, format: str) -> tuple[Record, ...]:
 
 
 def _records(fault: Fault, at: int, format: str) -> Iterator[Record]:
+    place, read = Place(fault.source), FORMATS[format].read
     for value in _values(fault.raw[at:]):
-        yield record(FORMATS[format].read(value), Stretch(value, fault.line, fault.offset + at))
+        yield place.record(read(value), Stretch(value, fault.line, fault.offset + at))
         at += len(value)
 
 

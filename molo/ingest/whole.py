@@ -9,7 +9,7 @@ from molo.framing import FrameDecoder
 from molo.ingest.chunks import Chunks, Place
 from molo.ingest.formats import Format
 from molo.ingest.lines import Stretch, stretches
-from molo.ingest.linewise import TRAILING, record
+from molo.ingest.linewise import TRAILING
 from molo.ingest.records import Code, Fault, Record
 
 __all__ = ["read_document", "read_frames"]
@@ -87,7 +87,7 @@ class _Frames:
         del self._held[:size]
         self.next = Stretch(b"", frame.line + 1, frame.offset + size)
         try:
-            return record(self._row.read(payload), frame)
+            return self._place.record(self._row.read(payload), frame)
         except DecodeError as error:
             return self._place.fault(frame, _code_of(error, torn="json"), str(error))
 
@@ -119,7 +119,7 @@ def read_document(chunks: Chunks, row: Format, place: Place) -> Iterator[Record 
 
 def _document(whole: Stretch, broken: str, row: Format, place: Place) -> Record | Fault:
     try:
-        return record(row.read(whole.data.removeprefix(BOM_UTF8)), whole)
+        return place.record(row.read(whole.data.removeprefix(BOM_UTF8)), whole)
     except DecodeError as error:
         if broken:
             return place.fault(whole, "compressed", broken)

@@ -5,19 +5,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from molo.dialects.loss import Loss
 from molo.errors import EncodeError
 from molo.framing import encode_frame
 from molo.history.rules import Rules
 from molo.ingest.compression import Output, compression_of
 from molo.ingest.files import whole_file
 from molo.ingest.formats import FORMATS
-from molo.ingest.forms import FORMS
 from molo.ingest.lines import MAX_LINE
 from molo.ingest.logs import layout_of
+from molo.ingest.objects import Written
 from molo.ingest.records import Layout, Record
 
-__all__ = ["compressed", "encode", "format_of", "losses_of", "write"]
+__all__ = ["compressed", "encode", "encode_with_losses", "format_of", "write"]
 
 
 def write(
@@ -65,27 +64,34 @@ def encode(
     >>> encode(Record([user("Hi")]), "openai-chat")
     b'[{"role":"user","content":"Hi"}]\\n'
     """
+    return encode_with_losses(record, format, layout, rules=rules).data
+
+
+def encode_with_losses(
+    record: Record, format: str, layout: Layout | None = None, *, rules: Rules | None = None
+) -> Written:
+    """Write one record as `encode` does, and say what it lacks of it.
+
+    The losses are those of the vendor's dialect; `at` is the index of the message. molo's own form
+    and the Rust crate's lose nothing: what they cannot hold is an error.
+
+    >>> from molo import ToolResult
+    >>> failed = Record([ToolResult("call_1", "no such file", is_error=True)])
+    >>> written = encode_with_losses(failed, "openai-chat")
+    >>> written.data
+    b'[{"role":"tool","tool_call_id":"call_1","content":"no such file"}]\\n'
+    >>> [(loss.at, loss.code) for loss in written.losses]
+    [(0, 'error_flag')]
+    """
     row = FORMATS[format]
     try:
-        data = row.write(record, rules)
+        data, losses = row.write(record, rules)
     except EncodeError as failure:
         text = f"{failure.text} (in the record of line {record.line})"
         error = EncodeError(text, path=failure.path)
     else:
-        return _FINISH[layout or row.layout](data)
+        return Written(_FINISH[layout or row.layout](data), losses)
     raise error
-
-
-def losses_of(record: Record, format: str, *, rules: Rules | None = None) -> tuple[Loss, ...]:
-    """Say what a record lacks that is written in a format; `at` is the index of the message.
-
-    A format with its own way to hold everything loses nothing; where one has no way, `encode`
-    raises.
-    """
-    if format not in FORMS:
-        return ()
-    envelope = None if record.origin is None else record.origin.envelope
-    return FORMS[format]().lost(record.messages, rules, envelope)
 
 
 def _line(data: bytes) -> bytes:
