@@ -203,7 +203,8 @@ def _count(edited: _Edited, sinks: Sinks, plan: Plan, tally: Tally) -> None:
     """Count a record that is written, and tell what there is to tell of it."""
     tally.read["records"] += 1
     tally.read["messages"] += len(edited.read.messages)
-    tally.read["changed"] += any(finding.kind == "change" for finding in edited.findings)
+    if edited.findings:
+        tally.read["changed"] += any(finding.kind == "change" for finding in edited.findings)
     for finding in edited.findings:
         tally.add(finding)
         sinks.report(plan.tell_edit(finding))

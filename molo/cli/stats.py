@@ -1,9 +1,9 @@
 """`molo stats`: what is in a log, counted."""
 
 import sys
-from collections import Counter
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
@@ -16,7 +16,7 @@ from molo.cli.tally import Count, number, read_as, sentence
 from molo.cli.work import Sinks, nowhere, work
 from molo.history.contents import KINDS, blocks
 from molo.ingest import STANDARD, Fault, Record
-from molo.message import Assistant, Message, System, Text, ToolResult, User
+from molo.message import Assistant, ContentBlock, Message, System, Text, ToolResult, User
 
 __all__ = ["count_log"]
 
@@ -27,6 +27,10 @@ _SHOWN = 20  # tools in the table
 
 _ROLES = ("system", "user", "assistant", "tool")
 _KINDS = (*_ROLES, "reasoning", "arguments")
+
+
+_Lengths: TypeAlias = defaultdict[str, list[int]]
+"""The length of each text of a record, in characters, by kind."""
 
 
 class Stats(NamedTuple):
@@ -84,41 +88,44 @@ def _count_record(stats: Stats, record: Record) -> None:
     stats.read["histories"] += 1
     stats.read["messages"] += len(record.messages)
     _see_length(stats, "history", len(record.messages))
+    lengths: _Lengths = defaultdict(list)
     for message in record.messages:
-        _count_message(stats, message)
+        _count_message(stats, lengths, message)
+    for kind, found in lengths.items():
+        stats.texts[kind] += len(found)
+        stats.characters[kind] += sum(found)
+        _see_length(stats, kind, max(found))
     for asked in dangling_calls(record):
         stats.dangling[_tool(stats, asked.call.name)] += 1
 
 
-def _count_message(stats: Stats, message: Message) -> None:
-    for kind, length in _lengths(message):
-        stats.texts[kind] += 1
-        stats.characters[kind] += length
-        _see_length(stats, kind, length)
-    for block in blocks(message):
-        if not isinstance(block, Text):
-            stats.attachments[KINDS[type(block)]] += 1
-    if isinstance(message, Assistant):
-        for call in message.tool_calls:
-            stats.calls[_tool(stats, call.name)] += 1
-
-
-def _lengths(message: Message) -> Iterator[tuple[str, int]]:
-    """Give the length of each text of a message, in characters, with its kind."""
-    written = sum(len(block.text) for block in blocks(message) if isinstance(block, Text))
+def _count_message(stats: Stats, lengths: _Lengths, message: Message) -> None:
+    written = _count_blocks(stats, blocks(message))
     match message:
         case System():
-            yield "system", len(message.content)
+            lengths["system"].append(len(message.content))
         case User():
-            yield "user", written
+            lengths["user"].append(written)
         case ToolResult():
-            yield "tool", len(message.content) + written
+            lengths["tool"].append(len(message.content) + written)
         case Assistant():
-            yield "assistant", len(message.content) + written
+            lengths["assistant"].append(len(message.content) + written)
             if message.reasoning is not None:
-                yield "reasoning", len(message.reasoning)
+                lengths["reasoning"].append(len(message.reasoning))
             for call in message.tool_calls:
-                yield "arguments", len(call.arguments)
+                lengths["arguments"].append(len(call.arguments))
+                stats.calls[_tool(stats, call.name)] += 1
+
+
+def _count_blocks(stats: Stats, found: Sequence[ContentBlock]) -> int:
+    """Count what is no text; give the length of what is."""
+    length = 0
+    for block in found:
+        if isinstance(block, Text):
+            length += len(block.text)
+        else:
+            stats.attachments[KINDS[type(block)]] += 1
+    return length
 
 
 def _see_length(stats: Stats, kind: str, length: int) -> None:
