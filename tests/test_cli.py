@@ -12,6 +12,7 @@ from time import sleep
 
 import pytest
 from command import LOG, MOLO, ROOT, SESSION, Call, called, history_of, run, through_shell
+from msgspec.structs import replace
 
 import molo
 from molo.cli import main
@@ -482,7 +483,7 @@ def test_losses_of_reading_are_told_as_those_of_writing_are(
 ) -> None:
     def read_less(data: bytes) -> Content:
         read = FORMATS["rust-molo"].read(data)
-        return read._replace(losses=(Loss("unread", 0, None, "Expected less"),))
+        return replace(read, losses=(Loss("unread", 0, None, "Expected less"),))
 
     monkeypatch.setitem(FORMATS, "molo", FORMATS["rust-molo"]._replace(read=read_less))
     transcript.write_bytes(

@@ -266,7 +266,7 @@ def test_what_is_written_names_its_losses(name):
 
 def test_losses_of_reading_are_those_of_the_record(monkeypatch):
     def read_less(data):
-        return FORMATS["gemini"].read(data)._replace(losses=(UNREAD,))
+        return replace(FORMATS["gemini"].read(data), losses=(UNREAD,))
 
     monkeypatch.setitem(FORMATS, "less", FORMATS["gemini"]._replace(read=read_less))
     [record] = read([b'{"contents":[]}\n'], "less")

@@ -4,8 +4,8 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import NamedTuple
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from molo.cli.findings import (
@@ -147,7 +147,7 @@ def _require_output(done: Tally, options: Options, plan: Plan) -> None:
 # --- Record by record -----------------------------------------------------------------------------
 
 
-class _Edited(NamedTuple):
+class _Edited(Struct, frozen=True):
     """A record as it is to be written, with what there is to tell of it."""
 
     record: Record
@@ -180,7 +180,8 @@ def _written(edited: _Edited, plan: Plan) -> bytes:
     for piece in pieces:
         written = encode_with_losses(piece, plan.format, plan.layout, rules=plan.rules)
         data.append(written.data)
-        edited.findings.extend(of_loss(piece, loss) for loss in written.losses)
+        for loss in written.losses:
+            edited.findings.append(of_loss(piece, loss))
     return b"".join(data)
 
 

@@ -4,7 +4,7 @@ In a log whose first record is one message, the records that are one message are
 lines of one history. Everywhere else each record is a history of its own.
 """
 
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain, islice
 from typing import NamedTuple, TypeAlias
@@ -158,10 +158,9 @@ def _transcript(lines: list[Record]) -> Record:
     )
 
 
-def split(record: Record) -> Iterator[Record]:
+def split(record: Record) -> Sequence[Record]:
     """Take a transcript apart again, into records of one message; any other record is as it is."""
     if not isinstance(record, Transcript):
-        yield record
-        return
-    for message in record.messages:
-        yield Record([message], record.line, record.offset, single=True)
+        return (record,)
+    place = record.line, record.offset
+    return [Record([message], *place, single=True) for message in record.messages]

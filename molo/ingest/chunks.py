@@ -30,9 +30,16 @@ class Place(NamedTuple):
 
     def record(self, content: Content, stretch: Stretch) -> Record:
         """Make a Record of what was read of a stretch of this log."""
-        messages, rest, single, origin, losses = content
-        raw = stretch.data if self.keep_raw else b""
-        return Record(messages, stretch.line, stretch.offset, rest, single, origin, losses, raw)
+        return Record(
+            content.messages,
+            stretch.line,
+            stretch.offset,
+            content.rest,
+            content.single,
+            content.origin,
+            content.losses,
+            stretch.data if self.keep_raw else b"",
+        )
 
     def fault(self, stretch: Stretch, code: Code, reason: str) -> Fault:
         """Make a Fault of a stretch of this log."""

@@ -11,6 +11,7 @@ from functools import cache
 from typing import NamedTuple, Protocol, TypeAlias
 
 import msgspec
+from msgspec import Struct
 
 from molo import json
 from molo.dialects.loss import Loss, Read, Reply, WrittenJson
@@ -43,7 +44,7 @@ class Answers(NamedTuple):
     bare: tuple[str, ...] = ()
 
 
-class Body(NamedTuple):
+class Body(Struct, frozen=True):
     """The members that are a conversation, and what they lack of it."""
 
     members: Members

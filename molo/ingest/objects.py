@@ -20,7 +20,6 @@ form), and those members of `rest` whose name is taken.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 from msgspec import Raw, Struct
@@ -42,7 +41,7 @@ OURS = "molo"  # the member that holds what molo has to remember of a line
 REQUEST, RESPONSE = "request", "response"  # the members that hold a body and an answer
 
 
-class Content(NamedTuple):
+class Content(Struct, frozen=True):
     """What a line, frame or document holds: a Record that does not know its place."""
 
     messages: list[Message]
@@ -52,7 +51,7 @@ class Content(NamedTuple):
     losses: tuple[Loss, ...] = ()  # of reading
 
 
-class Written(NamedTuple):
+class Written(Struct, frozen=True):
     """A record as it is written, and what it lacks."""
 
     data: bytes
@@ -196,7 +195,7 @@ def _with_rest(data: bytes, members: Members, content: Content, form: Form) -> C
         rest = ""
     if not rest:
         parse(data)  # its error says where the text is no UTF-8
-    return content._replace(rest=rest, origin=origin)
+    return replace(content, rest=rest, origin=origin)
 
 
 def _ours(value: Raw | None) -> _Ours | None:
@@ -220,11 +219,12 @@ def write_value(record: Record, form: Form, rules: Rules | None = None) -> Writt
     envelope = None if record.origin is None else record.origin.envelope
     rest = members_of(record.rest.encode()) if record.rest else {}
     history, answer = _parted(record.messages, origin, form.answers)
-    body, losses = form.write(history, rules, envelope)
+    written = form.write(history, rules, envelope)
+    body, losses = written.members, written.losses
     if answer and form.answers is not None:
-        written = form.write(answer, rules, None)
-        _put_answer(written.members, form.answers, origin.reply, rest)
-        losses += tuple(replace(loss, at=len(history)) for loss in written.losses)
+        reply = form.write(answer, rules, None)
+        _put_answer(reply.members, form.answers, origin.reply, rest)
+        losses += tuple(replace(loss, at=len(history)) for loss in reply.losses)
     remembered = record.origin if form.name == NATIVE else None
     messages = body.get(form.keys[-1])
     if messages is not None and len(body) == 1 and remembered is None and not rest:

@@ -85,12 +85,12 @@ def encode_with_losses(
     """
     row = FORMATS[format]
     try:
-        data, losses = row.write(record, rules)
+        written = row.write(record, rules)
     except EncodeError as failure:
         text = f"{failure.text} (in the record of line {record.line})"
         error = EncodeError(text, path=failure.path)
     else:
-        return Written(_FINISH[layout or row.layout](data), losses)
+        return Written(_FINISH[layout or row.layout](written.data), written.losses)
     raise error
 
 
