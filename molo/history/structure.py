@@ -119,24 +119,43 @@ def pair(history: Sequence[Message]) -> Pairing:
     >>> [(pair.at, pair.part, pair.result_at) for pair in pairing.pairs]
     [(0, 0, 1)]
     """
+    in_order = _in_order(history)
+    return _by_id(history) if in_order is None else Pairing(tuple(in_order), (), (), ())
+
+
+def _in_order(history: Sequence[Message]) -> list[Pair] | None:
+    """Pair calls and results that all stand as they should: then no id needs to be looked up.
+
+    None if one does not: results come right behind the message that asks for them, in the order of
+    its calls.
+    """
+    pairs: list[Pair] = []
+    calls: tuple[ToolCall, ...] = ()
+    called_at = part = 0  # `part` of the calls have their results
+    for at, message in enumerate(history):
+        if type(message) is ToolResult:
+            if part == len(calls) or calls[part].id != message.id:
+                return None
+            pairs.append(Pair(called_at, part, calls[part], at, message))
+            part += 1
+        elif part < len(calls):
+            return None
+        elif type(message) is Assistant:
+            calls, called_at, part = message.tool_calls, at, 0
+    return pairs if part == len(calls) else None
+
+
+def _by_id(history: Sequence[Message]) -> Pairing:
     pairs: list[Pair] = []
     orphaned: list[int] = []
     misplaced: list[int] = []
     duplicate: list[int] = []
-    first = answered = 0  # of the step at hand: its first pair, and the first without a result
-    waiting: _Waiting | None = None  # its calls by id, once a result comes out of their order
+    waiting: _Waiting = {}
     earlier: dict[str, list[deque[int]]] = {}
     in_run = False
     for at, message in enumerate(history):
         if type(message) is ToolResult:
             in_run = False
-            if waiting is None and answered < len(pairs):
-                asked = pairs[answered]
-                if asked.call.id == message.id:
-                    pairs[answered] = Pair(asked.at, asked.part, asked.call, at, message)
-                    answered += 1
-                    continue
-            waiting = _waiting(pairs, first) if waiting is None else waiting
             same_id = waiting.get(message.id)
             if same_id:
                 _answer(pairs, same_id.popleft(), at, message)
@@ -147,15 +166,16 @@ def pair(history: Sequence[Message]) -> Pairing:
                 misplaced.append(at)
             else:
                 orphaned.append(at)
-            continue
-        if not in_run or type(message) is not Assistant:
-            if answered < len(pairs):
-                _leave_step(waiting or _waiting(pairs, first), earlier)
-            first, answered, waiting = len(pairs), len(pairs), None
-        in_run = type(message) is Assistant
-        if type(message) is Assistant:
+        elif type(message) is Assistant:
+            if not in_run:
+                waiting = _leave_step(waiting, earlier)
+                in_run = True
             for part, call in enumerate(message.tool_calls):
+                waiting.setdefault(call.id, deque()).append(len(pairs))
                 pairs.append(Pair(at, part, call, None, None))
+        else:
+            waiting = _leave_step(waiting, earlier)
+            in_run = False
     return Pairing(tuple(pairs), tuple(orphaned), tuple(misplaced), tuple(duplicate))
 
 
@@ -164,25 +184,17 @@ def pair(history: Sequence[Message]) -> Pairing:
 _Waiting = dict[str, deque[int]]
 
 
-def _waiting(pairs: Sequence[Pair], first: int) -> _Waiting:
-    waiting: _Waiting = {}
-    for number in range(first, len(pairs)):
-        same_id = waiting.setdefault(pairs[number].call.id, deque())
-        if pairs[number].result is None:
-            same_id.append(number)
-    return waiting
-
-
 def _answer(pairs: list[Pair], number: int, at: int, result: ToolResult) -> None:
     asked = pairs[number]
     pairs[number] = Pair(asked.at, asked.part, asked.call, at, result)
 
 
-def _leave_step(waiting: _Waiting, earlier: dict[str, list[deque[int]]]) -> None:
-    """Put what is unanswered with the earlier steps."""
+def _leave_step(waiting: _Waiting, earlier: dict[str, list[deque[int]]]) -> _Waiting:
+    """Put what is unanswered with the earlier steps, and begin anew."""
     for id, unanswered in waiting.items():
         if unanswered and id:
             earlier.setdefault(id, []).append(unanswered)
+    return {}
 
 
 def _take_nearest(earlier: dict[str, list[deque[int]]], id: str) -> int:
