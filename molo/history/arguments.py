@@ -20,15 +20,16 @@ ArgumentsFault = Literal[
 ]
 
 MAX_NESTING = 256  # levels; far from the interpreter's recursion limit, wherever `check` is called
+SHALLOW = 2 * MAX_NESTING  # characters; JSON that is no longer has no more levels
 
 _skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through valid JSON
-_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
+_decode = msgspec.json.Decoder().decode
+_encode = msgspec.json.Encoder().encode
 _decode_key = msgspec.json.Decoder(str).decode
 
 _STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _NOT_FINITE = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
 _BRACKET = re.compile(rf"{_STRING}|([\[{{])|([\]}}])", re.DOTALL)
-_KEY_END = re.compile(r'"\s*:')
 _MEMBER = re.compile(rf"({_STRING})\s*:|{_STRING}|([{{}}])", re.DOTALL)
 
 
@@ -43,14 +44,12 @@ def arguments_fault(text: str, shape: Literal["json", "object", "parsed"]) -> Ar
     >>> arguments_fault("[1]", "json"), arguments_fault("[1]", "object")
     (None, 'arguments_not_object')
     """
-    if not text or text.isspace():
-        return None
-    if len(text) > 2 * MAX_NESTING and _nesting(text) > MAX_NESTING:
+    if len(text) > SHALLOW and _nesting(text) > MAX_NESTING:
         return "arguments_invalid"
     try:
         _skim(text)
     except msgspec.DecodeError:
-        return _unskimmed_fault(text, shape)
+        return None if not text or text.isspace() else _unskimmed_fault(text, shape)
     except UnicodeEncodeError:
         return arguments_fault(replace_surrogates(text), shape)
     if shape == "json":
@@ -84,7 +83,7 @@ def _nesting(text: str) -> int:
 
 def _repeats_key(text: str) -> bool:
     """Tell whether an object in this valid JSON has a key twice."""
-    if len(_KEY_END.findall(text)) == len(_members(text)):  # none inside, and none repeated
+    if _keeps_colons(text):
         return False
     outer: list[set[str]] = []
     keys: set[str] = set()
@@ -100,6 +99,19 @@ def _repeats_key(text: str) -> bool:
                 return True
             keys.add(name)
     return False
+
+
+def _keeps_colons(text: str) -> bool:
+    """Tell whether this JSON has as many colons when it is read and written again.
+
+    It has fewer if a key was repeated; escaped ones cannot be told.
+    """
+    if "\\u003" in text:
+        return False
+    try:
+        return _encode(_decode(text)).count(b":") == text.count(":")
+    except msgspec.DecodeError:  # half an escaped surrogate pair, or a number without bounds
+        return False
 
 
 def _unskimmed_fault(
