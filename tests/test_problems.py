@@ -11,9 +11,12 @@ from oracles import slow_arguments_fault, slow_check
 
 from molo import (
     Assistant,
+    Audio,
+    File,
     HistoryError,
     Image,
     ProviderData,
+    System,
     Text,
     ToolCall,
     ToolResult,
@@ -24,6 +27,7 @@ from molo import (
     system,
     tool_result,
     user,
+    user_blocks,
 )
 from molo.history import COMMON, Code, Problem, Rules, check, ensure
 from molo.history.arguments import arguments_fault
@@ -296,10 +300,42 @@ JSON_PIECES = [
 @example("[" * 256 + "]" * 256, "json")
 @example("[" * 257 + "]" * 257, "json")
 @example('{"' + "[" * 300 + '":[' + '"' + "{" * 300 + '"]}', "parsed")
+@example('{"a":1,"a":"\\u003a"}', "parsed")
+@example('{"a":1e400,"b":{"a":1,"a":2}}', "parsed")
+@example('{"a":"\\ud800","b":1}', "parsed")
 @example('{"x":[{"x":1},{"x":2,"y":{"x":":"}}],"y":0}', "parsed")
 @example('{"x":[{"y":1},{"x":2,"y":{"x":":"}}],"x":0}', "parsed")
 def test_arguments_are_judged_as_a_json_parser_would(text, shape):
     assert arguments_fault(text, shape) == slow_arguments_fault(text, shape)
+
+
+CUT = "cut \ud83d"
+DATA = {"dialect": "a", "delta": "{}", "digest": "0"}
+UNENCODABLE = [
+    System(CUT),
+    user(CUT),
+    user_blocks([Text(""), Text(CUT)]),
+    user_blocks([Image(url=CUT)]),
+    user_blocks([File(data=b"", name=CUT)]),
+    user_blocks([Wire("a", CUT)]),
+    Assistant(CUT),
+    Assistant("", CUT),
+    Assistant("", tool_calls=(ToolCall("a", "f", "{}"), ToolCall(CUT, "f", "{}"))),
+    Assistant("", tool_calls=(ToolCall("a", CUT, "{}"),)),
+    Assistant("", tool_calls=(ToolCall("a", "f", CUT),)),
+    Assistant("", attachments=(Text(CUT),)),
+    ToolResult(CUT, ""),
+    ToolResult("a", CUT),
+    ToolResult("a", "", attachments=(Audio(data=b"", mime_type=CUT),)),
+    *[System("", provider_data=ProviderData(**{**DATA, field: CUT})) for field in DATA],
+]
+
+
+@pytest.mark.parametrize("message", UNENCODABLE, ids=ascii)
+def test_a_lone_surrogate_is_found_wherever_it_stands(message):
+    history = [user("é"), message, assistant("好🎉")]
+    found = [problem.at for problem in check(history) if problem.code == "text_not_utf8"]
+    assert found == [1]
 
 
 def test_ids_of_a_tiny_space_run_out():

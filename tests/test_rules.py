@@ -4,11 +4,12 @@ import msgspec
 import pytest
 from hostile import rules
 from hypothesis import given
+from hypothesis import strategies as st
 from oracles import CHARS
 
 from molo import history
 from molo.history import COMMON, Rules
-from molo.history.alphabets import ALPHABETS, is_written_in
+from molo.history.alphabets import ALPHABETS, are_written_in, is_written_in
 
 VENDORS = {name: value for name, value in vars(history).items() if isinstance(value, Rules)}
 
@@ -61,3 +62,15 @@ def test_an_alphabet_has_its_characters_and_no_others(alphabet):
     assert {c for c in ascii_text if is_written_in(c, alphabet)} == set(CHARS[alphabet])
     assert not is_written_in("é", alphabet)
     assert not is_written_in("a\n", alphabet)
+
+
+@given(
+    st.lists(st.text("a_.\n", max_size=4), max_size=4),
+    st.sampled_from(sorted(ALPHABETS)),
+    st.integers(0, 2),
+    st.none() | st.integers(0, 4),
+)
+def test_texts_are_judged_together_as_each_on_its_own(texts, alphabet, shortest, longest):
+    most = 4 if longest is None else longest
+    each = [shortest <= len(text) <= most and is_written_in(text, alphabet) for text in texts]
+    assert are_written_in(texts, alphabet, shortest, longest) == all(each)

@@ -1,10 +1,10 @@
 """The closed set of alphabets that ids of calls and names of tools are written in."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal
 
-__all__ = ["ALPHABETS", "Alphabet", "is_written_in"]
+__all__ = ["ALPHABETS", "Alphabet", "are_written_in", "is_written_in"]
 
 Alphabet = Literal["any", "alnum", "word", "dotted"]
 
@@ -31,3 +31,17 @@ def is_written_in(text: str, alphabet: Alphabet) -> bool:
     (True, False)
     """
     return _MATCH[alphabet].fullmatch(text) is not None
+
+
+def are_written_in(
+    texts: Collection[str], alphabet: Alphabet, shortest: int, longest: int | None
+) -> bool:
+    """Tell whether all texts have characters of this alphabet only, and such a length.
+
+    >>> are_written_in(["call_1", "call_2"], "word", 1, 6), are_written_in([""], "any", 1, None)
+    (True, False)
+    """
+    for length in set(map(len, texts)):
+        if length < shortest or (longest is not None and length > longest):
+            return False
+    return alphabet == "any" or is_written_in("".join(texts), alphabet)

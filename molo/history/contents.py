@@ -1,4 +1,7 @@
-"""What a message has to say: its text, its blocks, and whether there is anything at all."""
+"""What a message has to say: its text, its blocks, and whether there is anything at all.
+
+The functions compare exact types: a failing isinstance against a msgspec type takes long.
+"""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -30,6 +33,7 @@ __all__ = [
     "is_empty",
     "is_sealed",
     "is_taken",
+    "own_text",
     "text_rule",
     "with_blocks",
 ]
@@ -47,13 +51,9 @@ KINDS: Mapping[type[ContentBlock], BlockKind] = {
 
 def blocks(message: Message) -> tuple[ContentBlock, ...]:
     """List the blocks of a message: its content if it is a User, else its attachments."""
-    match message:
-        case System():
-            return ()
-        case User():
-            return message.content
-        case Assistant() | ToolResult():
-            return message.attachments
+    if type(message) is Assistant or type(message) is ToolResult:
+        return message.attachments
+    return message.content if isinstance(message, User) else ()
 
 
 def with_blocks(message: Message, new: tuple[ContentBlock, ...]) -> Message:
@@ -69,31 +69,32 @@ def with_blocks(message: Message, new: tuple[ContentBlock, ...]) -> Message:
 
 def calls(message: Message) -> tuple[ToolCall, ...]:
     """List the calls of a message; only an Assistant has any."""
-    return message.tool_calls if isinstance(message, Assistant) else ()
+    return message.tool_calls if type(message) is Assistant else ()
+
+
+def own_text(message: Message) -> str:
+    """Give the text of a message that stands in no block; a User has none."""
+    if type(message) is Assistant or type(message) is ToolResult or type(message) is System:
+        return message.content
+    return ""
 
 
 def text_rule(message: Message, rules: Rules) -> TextRule:
     """Say what the text of this message has to be."""
-    match message:
-        case System():
-            return "any"
-        case User() | Assistant():
-            return rules.text
-        case ToolResult():
-            return rules.result_text
+    kind = type(message)
+    if kind is System:
+        return "any"
+    return rules.result_text if kind is ToolResult else rules.text
 
 
 def block_rule(message: Message, rules: Rules) -> tuple[BlockKind, ...]:
     """Say which kinds of blocks this message may hold."""
-    match message:
-        case System():
-            return ()
-        case User():
-            return rules.user_blocks
-        case Assistant():
-            return rules.assistant_blocks
-        case ToolResult():
-            return rules.result_blocks
+    kind = type(message)
+    if kind is User:
+        return rules.user_blocks
+    if kind is Assistant:
+        return rules.assistant_blocks
+    return rules.result_blocks if kind is ToolResult else ()
 
 
 def is_empty(message: Message, rules: Rules) -> bool:
@@ -102,22 +103,21 @@ def is_empty(message: Message, rules: Rules) -> bool:
     Blocks that the vendor does not take say nothing, except text, and neither does the data of
     another dialect. Data of its own stands for something.
     """
+    if own_text(message):
+        return False
+    if type(message) is Assistant and (message.tool_calls or message.reasoning):
+        return False
     if _is_readable(message, rules):
         return False
-    if any(isinstance(b, Text) or is_taken(b, message, rules) for b in blocks(message)):
-        return False
-    match message:
-        case User():
-            return True
-        case Assistant():
-            return not (message.content or message.tool_calls or message.reasoning)
-        case System() | ToolResult():
-            return not message.content
+    for block in blocks(message):
+        if type(block) is Text or is_taken(block, message, rules):
+            return False
+    return True
 
 
 def is_taken(block: ContentBlock, message: Message, rules: Rules) -> bool:
     """Tell whether a block is one that the vendor takes in a message like this."""
-    foreign = isinstance(block, Wire) and rules.dialect not in {"", block.dialect}
+    foreign = type(block) is Wire and rules.dialect not in {"", block.dialect}
     return not foreign and KINDS[type(block)] in block_rule(message, rules)
 
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from molo.history.alphabets import ALPHABETS, Alphabet, is_written_in
+from molo.history.alphabets import ALPHABETS, Alphabet, are_written_in, is_written_in
 from molo.history.rules import Rules
 from molo.history.structure import Pair
 from molo.message import Assistant, Message
@@ -40,9 +40,10 @@ def id_space(rules: Rules) -> IdSpace:
     return IdSpace(rules.id_chars, chars, shortest, rules.id_max, size)
 
 
-def are_distinct(ids: Sequence[str], space: IdSpace) -> bool:
+def are_distinct(ids: Sequence[str], rules: Rules) -> bool:
     """Tell whether these ids are legal and differ, as they mostly do: then no scope matters."""
-    return len(set(ids)) == len(ids) and not any(_form_fault(id, space) for id in ids)
+    legal = are_written_in(ids, rules.id_chars, max(1, rules.id_min), rules.id_max)
+    return legal and len(set(ids)) == len(ids)
 
 
 def _form_fault(id: str, space: IdSpace) -> IdFault | None:
@@ -120,7 +121,7 @@ def scopes(history: Sequence[Message], pairs: Sequence[Pair], rules: Rules) -> I
 
 
 def _in_one_run(history: Sequence[Message], start: int, stop: int) -> bool:
-    return all(isinstance(history[at], Assistant) for at in range(start, stop))
+    return all(type(history[at]) is Assistant for at in range(start, stop))
 
 
 def _size(chars: int, shortest: int, longest: int | None) -> int | None:

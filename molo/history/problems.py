@@ -5,15 +5,15 @@ problems of the codes that stand beside it in `CHECKERS`, and does nothing where
 lenient.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from typing import Literal
 
 from msgspec import Struct
 
 from molo.errors import HistoryError
-from molo.history.alphabets import is_written_in
+from molo.history.alphabets import are_written_in
 from molo.history.arguments import arguments_fault
-from molo.history.contents import blocks, is_empty, is_sealed, is_taken, text_rule
+from molo.history.contents import blocks, is_empty, is_sealed, is_taken, own_text, text_rule
 from molo.history.ids import Scope, are_distinct, id_space, scopes
 from molo.history.rules import BLOCK_KINDS, COMMON, Role, Rules
 from molo.history.structure import Pair, Pairing, pair
@@ -125,9 +125,10 @@ def check(history: Sequence[Message], rules: Rules = COMMON) -> tuple[Problem, .
     1 0 dangling_call Call `call_1` has no result.
     1 0 arguments_invalid The arguments of call `call_1` are no JSON.
     """
-    view = _View(list(history), pair(history), rules)
-    found = [problem for checker in CHECKERS.values() for problem in checker(view)]
-    return tuple(sorted(found, key=_place))
+    view = _View(list(history), pair(history), rules, [])
+    for checker in CHECKERS.values():
+        checker(view)
+    return tuple(sorted(view.found, key=_place))
 
 
 def ensure(history: Sequence[Message], rules: Rules = COMMON) -> None:
@@ -154,24 +155,26 @@ The history has no messages. - at `$`
 
 
 class _View(Struct, frozen=True, gc=False):
-    """What the checkers look at."""
+    """What the checkers look at, and what they found so far."""
 
     history: list[Message]
     pairing: Pairing
     rules: Rules
+    found: list[Problem]
+
+    def note(self, code: Code, at: int | None, part: int | None = None) -> None:
+        """Add a problem of a message, of a part of it, or of the history."""
+        self.found.append(Problem(code, at, part, TEXTS[code]))
+
+    def note_call(self, code: Code, asked: Pair) -> None:
+        """Add a problem of a call."""
+        text = TEXTS[code].format(id=shown_id(asked.call.id))
+        self.found.append(Problem(code, asked.at, asked.part, text))
 
 
 def _place(problem: Problem) -> tuple[int, int]:
     at, part = problem.at, problem.part
     return (-1 if at is None else at, -1 if part is None else part)
-
-
-def _at(code: Code, at: int | None, part: int | None = None) -> Problem:
-    return Problem(code, at, part, TEXTS[code])
-
-
-def _of(code: Code, asked: Pair) -> Problem:
-    return Problem(code, asked.at, asked.part, TEXTS[code].format(id=shown_id(asked.call.id)))
 
 
 # Roles
@@ -184,71 +187,73 @@ ROLES: Mapping[type[Message], Role] = {
 }
 
 
-def _roles(view: _View) -> Iterator[Problem]:
+def _roles(view: _View) -> None:
     history, rules = view.history, view.rules
     if not history:
-        yield _at("empty_history", None)
+        view.note("empty_history", None)
         return
-    if rules.needs_user and not any(isinstance(message, User) for message in history):
-        yield _at("no_user", None)
-    first = next((at for at, m in enumerate(history) if not isinstance(m, System)), None)
-    if first is not None and ROLES[type(history[first])] not in rules.first_roles:
-        yield _at("first_role", first)
+    if rules.needs_user and not any(type(message) is User for message in history):
+        view.note("no_user", None)
+    for at, message in enumerate(history):
+        if type(message) is not System:
+            if ROLES[type(message)] not in rules.first_roles:
+                view.note("first_role", at)
+            break
     if ROLES[type(history[-1])] not in rules.last_roles:
-        yield _at("last_role", len(history) - 1)
+        view.note("last_role", len(history) - 1)
 
 
-def _neighbours(view: _View) -> Iterator[Problem]:
+def _neighbours(view: _View) -> None:
     rules = view.rules
     if rules.split_replies and not rules.alternation:
         return
     before: Message | None = None
     for at, message in enumerate(view.history):
-        if isinstance(message, Assistant) and isinstance(before, Assistant):
+        if type(message) is Assistant and type(before) is Assistant:
             if before.tool_calls and not rules.split_replies:
-                yield _at("split_reply", at)
+                view.note("split_reply", at)
             if rules.alternation:
-                yield _at("alternation", at)
-        elif rules.alternation and isinstance(message, User) and isinstance(before, User):
-            yield _at("alternation", at)
+                view.note("alternation", at)
+        elif rules.alternation and type(message) is User and type(before) is User:
+            view.note("alternation", at)
         before = message
 
 
-def _systems(view: _View) -> Iterator[Problem]:
+def _systems(view: _View) -> None:
     place = view.rules.system
     if place == "anywhere":
         return
     leading = True
     for at, message in enumerate(view.history):
-        if not isinstance(message, System):
+        if type(message) is not System:
             leading = False
         elif place == "refused":
-            yield _at("system_refused", at)
+            view.note("system_refused", at)
         elif not leading:
-            yield _at("system_place", at)
+            view.note("system_place", at)
 
 
 # Calls and results
 
 
-def _dangling(view: _View) -> Iterator[Problem]:
+def _dangling(view: _View) -> None:
     for asked in view.pairing.pairs:
         if asked.result is None:
-            yield _of("dangling_call", asked)
+            view.note_call("dangling_call", asked)
 
 
-def _strays(view: _View) -> Iterator[Problem]:
+def _strays(view: _View) -> None:
     pairing = view.pairing
     for at in pairing.orphaned:
-        yield _at("orphaned_result", at)
+        view.note("orphaned_result", at)
     for at in pairing.duplicate:
-        yield _at("duplicate_result", at)
+        view.note("duplicate_result", at)
     if view.rules.results == "block":
         for at in pairing.misplaced:
-            yield _at("misplaced_result", at)
+            view.note("misplaced_result", at)
 
 
-def _results_order(view: _View) -> Iterator[Problem]:
+def _results_order(view: _View) -> None:
     if not view.rules.results_in_call_order:
         return
     misplaced = set(view.pairing.misplaced)
@@ -260,90 +265,93 @@ def _results_order(view: _View) -> Iterator[Problem]:
     latest = (-1, -1)
     for at in sorted(call_of):  # blocks come one after the other, and so do their calls
         if call_of[at] < latest:
-            yield _at("results_order", at)
+            view.note("results_order", at)
         latest = max(latest, call_of[at])
 
 
-def _ids(view: _View) -> Iterator[Problem]:
-    space = id_space(view.rules)
-    if are_distinct([asked.call.id for asked in view.pairing.pairs], space):
+def _ids(view: _View) -> None:
+    pairs, rules = view.pairing.pairs, view.rules
+    if are_distinct([asked.call.id for asked in pairs], rules):
         return
-    for asked_together in scopes(view.history, view.pairing.pairs, view.rules):
+    space = id_space(rules)
+    for asked_together in scopes(view.history, pairs, rules):
         scope = Scope(space)
         for asked in asked_together:
             if fault := scope.take(asked.call.id):
-                yield _of(fault, asked)
+                view.note_call(fault, asked)
 
 
-def _names(view: _View) -> Iterator[Problem]:
+def _names(view: _View) -> None:
     rules = view.rules
     if rules.name_chars == "any" and rules.name_max is None:
         return
+    if _are_names({asked.call.name for asked in view.pairing.pairs}, rules):
+        return
     for asked in view.pairing.pairs:
-        if not _is_name(asked.call.name, rules):
-            yield _of("tool_name", asked)
+        if not _are_names({asked.call.name}, rules):
+            view.note_call("tool_name", asked)
 
 
-def _is_name(name: str, rules: Rules) -> bool:
-    if rules.name_max is not None and len(name) > rules.name_max:
-        return False
-    return rules.name_chars == "any" or (name != "" and is_written_in(name, rules.name_chars))
+def _are_names(names: Set[str], rules: Rules) -> bool:
+    shortest = 0 if rules.name_chars == "any" else 1
+    return are_written_in(names, rules.name_chars, shortest, rules.name_max)
 
 
-def _arguments(view: _View) -> Iterator[Problem]:
+def _arguments(view: _View) -> None:
     shape, most = view.rules.arguments, view.rules.arguments_max
     for asked in view.pairing.pairs:
         text = asked.call.arguments
         if fault := arguments_fault(text, shape):
-            yield _of(fault, asked)
+            view.note_call(fault, asked)
         if most is not None and len(text) > most:
-            yield _of("arguments_too_long", asked)
+            view.note_call("arguments_too_long", asked)
 
 
 # Text
 
 
-def _blank_text(view: _View) -> Iterator[Problem]:
+def _blank_text(view: _View) -> None:
     if view.rules.text == view.rules.result_text == "any":
         return
     for at, message in enumerate(view.history):
         wanted = text_rule(message, view.rules)
         if wanted == "any":
             continue
-        if is_empty(message, view.rules):
-            yield _at("content_empty", at)
-        if wanted == "not_blank" and not isinstance(message, User) and message.content.isspace():
-            yield _at("content_blank", at)
+        text = own_text(message)
+        if not text and is_empty(message, view.rules):
+            view.note("content_empty", at)
+        if wanted == "not_blank" and text.isspace():
+            view.note("content_blank", at)
         for part, block in enumerate(blocks(message)):
-            if isinstance(block, Text) and not block.text:
-                yield _at("content_empty", at, part)
-            elif isinstance(block, Text) and wanted == "not_blank" and block.text.isspace():
-                yield _at("content_blank", at, part)
+            if type(block) is Text and not block.text:
+                view.note("content_empty", at, part)
+            elif type(block) is Text and wanted == "not_blank" and block.text.isspace():
+                view.note("content_blank", at, part)
 
 
-def _final_blank(view: _View) -> Iterator[Problem]:
+def _final_blank(view: _View) -> None:
     if view.rules.final_trailing_blank or not view.history:
         return
     last = view.history[-1]
-    if isinstance(last, Assistant) and last.content[-1:].isspace():
-        yield _at("content_trailing_blank", len(view.history) - 1)
+    if type(last) is Assistant and last.content[-1:].isspace():
+        view.note("content_trailing_blank", len(view.history) - 1)
 
 
-def _encoding(view: _View) -> Iterator[Problem]:
+def _encoding(view: _View) -> None:
     for at in unencodable(view.history):
-        yield _at("text_not_utf8", at)
+        view.note("text_not_utf8", at)
 
 
 # Reasoning
 
 
-def _reasoning(view: _View) -> Iterator[Problem]:
+def _reasoning(view: _View) -> None:
     rules = view.rules
     if rules.reasoning == "optional" and not rules.sealed_reasoning:
         return
     for at, reply in judged_replies(view.history, rules):
         if fault := reasoning_fault(reply, rules):
-            yield _at(fault, at)
+            view.note(fault, at)
 
 
 ReasoningFault = Literal["reasoning_required", "reasoning_refused", "reasoning_unsealed"]
@@ -370,9 +378,9 @@ def judged_replies(history: Sequence[Message], rules: Rules) -> Iterator[tuple[i
     """List the replies of which `Rules.reasoning` speaks, with their indices."""
     turn: _Replies = []  # the replies since the last User
     for at, message in enumerate(history):
-        if isinstance(message, Assistant):
+        if type(message) is Assistant:
             turn.append((at, message))
-        elif isinstance(message, User):
+        elif type(message) is User:
             yield from _judged_in_turn(turn, rules, current=False)
             turn = []
     yield from _judged_in_turn(turn, rules, current=True)
@@ -394,7 +402,7 @@ def _judged_in_turn(turn: _Replies, rules: Rules, *, current: bool) -> _Replies:
 # Blocks
 
 
-def _block_kinds(view: _View) -> Iterator[Problem]:
+def _block_kinds(view: _View) -> None:
     rules = view.rules
     taken = (rules.user_blocks, rules.assistant_blocks, rules.result_blocks)
     if not rules.dialect and taken == (BLOCK_KINDS, BLOCK_KINDS, BLOCK_KINDS):
@@ -402,12 +410,12 @@ def _block_kinds(view: _View) -> Iterator[Problem]:
     for at, message in enumerate(view.history):
         for part, block in enumerate(blocks(message)):
             if not is_taken(block, message, rules):
-                yield _at("block_kind", at, part)
+                view.note("block_kind", at, part)
 
 
-# A checker yields the problems of the codes beside it.
+# A checker notes the problems of the codes beside it.
 
-Checker = Callable[[_View], Iterator[Problem]]
+Checker = Callable[[_View], None]
 
 CHECKERS: Mapping[tuple[Code, ...], Checker] = {
     ("empty_history", "no_user", "first_role", "last_role"): _roles,
