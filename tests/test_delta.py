@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from molo import DecodeError, EncodeError, ProviderData
-from molo.dialects.delta import Unit, added, difference, keep, known, patched, restore
+from molo.dialects.delta import Base, Unit, added, difference, keep, known, patched, restore
 from molo.dialects.wire import Number, parse, text
 
 LONG = "A text of more than twelve characters."
@@ -164,7 +164,7 @@ def test_what_does_not_fit_is_named_and_not_applied(data, lost):
 def test_known_edits_give_what_comparing_gives(shell, unit, join):
     base = Unit([LONG], {})
     edits = {"shell": difference({}, shell), "join": join, "sealed": True}
-    data = known([LONG], difference([LONG], unit), "vendor", **edits)
+    data = known(Base([LONG]), difference([LONG], unit), "vendor", **edits)
     assert data == keep(base, Unit(unit, shell, join), "vendor", sealed=True)
 
 

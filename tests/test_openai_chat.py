@@ -32,7 +32,9 @@ from molo import (
 from molo.dialects import openai_chat
 from molo.dialects.loss import Reply
 from molo.dialects.openai_chat import strict
+from molo.dialects.openai_chat.reading import read_message
 from molo.dialects.openai_chat.spelling import SPELLINGS
+from molo.dialects.wire import spelling_parsed
 from molo.history import rules
 from molo.history.text import map_text
 
@@ -316,6 +318,39 @@ PDF = {
     "type": "file",
     "file": {"file_data": "data:application/pdf;base64,JVBERi0=", "filename": "a"},
 }
+
+LISTED = [{"type": "text", "text": "Hi"}]
+WITH_SMALL_DELTA = [
+    ({"role": "system", "content": LISTED}, System("Hi")),
+    ({"role": "developer", "content": "Hi"}, System("Hi")),
+    ({"role": "developer", "content": LISTED}, System("Hi")),
+    ({"role": "user", "content": LISTED}, User((Text("Hi"),))),
+    ({"role": "assistant", "content": LISTED}, Assistant("Hi")),
+    ({"role": "assistant", "content": LISTED, "tool_calls": [CALL]}, Assistant("Hi", None, ONE)),
+    ({"role": "assistant", "tool_calls": [CALL]}, Assistant("", None, ONE)),
+    ({"role": "assistant", "content": "", "tool_calls": [CALL]}, Assistant("", None, ONE)),
+    ({"role": "assistant", "content": None}, Assistant("")),
+    ({"role": "assistant"}, Assistant("")),
+]
+SHAPES = [wire for wire, _ in CANONICAL + WITH_SMALL_DELTA]
+
+
+@pytest.mark.parametrize(("wire", "message"), WITH_SMALL_DELTA)
+def test_usual_shapes_take_the_strict_path_and_have_a_small_delta(wire, message):
+    (read,) = strict.read_json(json.dumps([wire])) or ()
+    assert [read] == strict.read_builtins([wire])
+    assert replace(read, provider_data=None) == message
+    assert read.provider_data is not None and len(read.provider_data.delta) < 100
+    assert written([read]) == [wire]
+
+
+@pytest.mark.parametrize(("wire", "message"), CANONICAL + WITH_SMALL_DELTA)
+def test_a_shape_with_other_keys_is_read_by_its_type(wire, message):
+    odd = {"trace": "span", "refusal": None, **wire}
+    read = strict.read_open(odd)
+    assert read is not None and replace(read, provider_data=None) == message
+    assert written([read]) == [odd]
+
 
 CAREFUL = [
     # messages that are canonical, but not for the strict path
@@ -685,12 +720,40 @@ def test_whatever_has_a_role_comes_back(messages):
     assert exact(messages) == exact(before)
 
 
-@given(st.lists(MESSAGES, max_size=2) | st.sampled_from([[wire] for wire, _ in CANONICAL]))
-def test_both_paths_read_the_same(messages):
+def read_with_care(messages):
+    """Read messages one by one, in the way that knows no shape."""
+    return [read_message(message, spelling_parsed(message)) for message in messages]
+
+
+def told(history):
+    """Tell what messages say and write; a known edit may copy what a computed one repeats."""
+    sealed = [message.provider_data and message.provider_data.sealed for message in history]
+    bare = [replace(message, provider_data=None) for message in history]
+    return bare, sealed, exact(openai_chat.to_request(history).request)
+
+
+ODD_KEYS = objects("name", "trace", refusal=st.none(), audio=st.none())
+USUAL = st.builds(lambda odd, message: {**odd, **message}, ODD_KEYS, st.sampled_from(SHAPES))
+
+
+@given(st.lists(MESSAGES | USUAL, max_size=2) | st.lists(st.sampled_from(SHAPES)))
+def test_all_ways_read_the_same(messages):
+    careful = read_with_care(messages)
     fast = strict.read_builtins(messages)
-    careful = openai_chat.from_request([*messages, {"role": "user"}]).history[:-1]
-    assert fast in (None, careful)
+    assert fast is None or told(fast) == told(careful)
     assert strict.read_json(json.dumps(messages)) == fast
+    for wire, message in zip(messages, careful, strict=True):
+        opened = strict.read_open(wire)
+        assert opened is None or told([opened]) == told([message])
+
+
+@needs_corpus
+def test_all_ways_read_the_recordings_the_same(requests):
+    for messages in requests:
+        careful = told(read_with_care(messages))
+        fast = strict.read_builtins(messages)
+        assert fast is None or told(fast) == careful
+        assert told(openai_chat.from_request(messages).history) == careful
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ path from the message on, and whoever holds the message's own place puts it in f
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import reduce
 from typing import Any, TypeAlias
 
 import msgspec
@@ -25,17 +26,22 @@ from molo.errors.translation import (
 )
 
 __all__ = [
+    "Given",
     "Json",
     "Number",
+    "Spell",
     "as_json",
     "encoded",
     "expect_array",
     "expect_object",
     "expect_text",
     "kind",
+    "member",
     "parse",
     "plain",
     "spelled",
+    "spelling",
+    "spelling_parsed",
     "string",
     "text",
 ]
@@ -61,6 +67,12 @@ class Number:
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Number | None"
 """Any JSON value."""
+
+Given: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
+"""What callers give: JSON as bytes or text, or what a parser makes of it."""
+
+Spell: TypeAlias = Callable[..., str]
+"""Gives the JSON text at a path of a value as it stands on the wire."""
 
 
 def parse(data: Buffer | str) -> Json:
@@ -139,7 +151,43 @@ def spelled(data: Buffer | str, *path: str | int) -> str:
     return data if isinstance(data, str) else bytes(data).decode()
 
 
-def as_json(value: Buffer | str | Mapping[str, Any] | list[Any]) -> Buffer | str:
+def spelling(data: Buffer | str, *path: str | int) -> Spell:
+    """Make the `Spell` of the array that stands at a path of a document; its paths begin there.
+
+    The array is cut into its items when one is first asked for: as a rule none is.
+
+    >>> spelling(b'{"calls": [{"arguments": {"n": 0.10}}]}', "calls")(0, "arguments", "n")
+    '0.10'
+    """
+    raws: list[msgspec.Raw] = []
+
+    def spell(index: int, *place: str | int) -> str:
+        if not raws:
+            raws.extend(msgspec.json.decode(spelled(data, *path), type=list[msgspec.Raw]))
+        return spelled(raws[index], *place)
+
+    return spell
+
+
+def spelling_parsed(value: Json) -> Spell:
+    """Make the `Spell` of a value whose JSON is not at hand: it is written again.
+
+    >>> spelling_parsed([{"arguments": {"n": 0.10}}])(0, "arguments")
+    '{"n":0.1}'
+    """
+    return lambda *path: text(reduce(member, path, value))
+
+
+def member(value: Json, step: Json) -> Json:
+    """Give one member of an object or array; DecodeError where it has none such."""
+    if isinstance(value, dict) and isinstance(step, str) and step in value:
+        return value[step]
+    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
+        return value[step]
+    raise DecodeError("Expected a path into the value")
+
+
+def as_json(value: Given) -> Buffer | str:
     """Give JSON as it is, and what a parser made of it as JSON again.
 
     Raises:

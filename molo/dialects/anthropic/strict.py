@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
 from molo.dialects.anthropic.forms import SHELLS, canonical
 from molo.dialects.anthropic.messages import read_run
-from molo.dialects.delta import Unit, added, keep, known
+from molo.dialects.delta import Base, Unit, added, keep, known
 from molo.dialects.wire import parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
@@ -138,7 +138,7 @@ def _in_shell(message: Message, raws: Mapping[str, Raw]) -> Message:
     if message.provider_data is not None:
         raise _NotCanonicalError
     odd = {key: parse(raw) for key, raw in raws.items() if key not in ("role", "content")}
-    data = known(canonical(message), None, DIALECT, shell=added(odd))
+    data = known(Base(canonical(message)), None, DIALECT, shell=added(odd))
     return replace(message, provider_data=data)
 
 

@@ -53,15 +53,16 @@ from typing import Literal
 
 from msgspec import Struct
 
-from molo.dialects.delta.applying import member, patched
+from molo.dialects.delta.applying import patched
 from molo.dialects.delta.computing import Base, Edit, added, difference, packed
 from molo.dialects.loss import Code
-from molo.dialects.wire import Json, expect_array, expect_object, parse, text
+from molo.dialects.wire import Json, expect_array, expect_object, member, parse, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import ProviderData
 
 __all__ = [
     "LOST",
+    "Base",
     "Edit",
     "Join",
     "Unit",
@@ -134,7 +135,7 @@ def keep(
 
 
 def known(
-    base: Json,
+    base: Base,
     edit: Edit | None,
     dialect: str,
     *,
@@ -149,7 +150,7 @@ def known(
     if join is not None:
         parts["join"] = join
     delta = text(parts)
-    return ProviderData(dialect=dialect, delta=delta, digest=_digest(packed(base)), sealed=sealed)
+    return ProviderData(dialect=dialect, delta=delta, digest=_digest(base.packed()), sealed=sealed)
 
 
 def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, Code | None]:

@@ -1,9 +1,9 @@
 """Edits applied to the value that they were computed for, in the form that the package tells."""
 
-from molo.dialects.wire import Json, expect_array, expect_object, expect_text, kind, parse
+from molo.dialects.wire import Json, expect_array, expect_object, expect_text, kind, member, parse
 from molo.errors import DecodeError
 
-__all__ = ["URL_SAFE", "member", "patched"]
+__all__ = ["URL_SAFE", "patched"]
 
 URL_SAFE = str.maketrans("+/", "-_")
 """From the one alphabet of Base64 to the other: RFC 4648, section 5."""
@@ -116,12 +116,3 @@ def _index(key: str) -> int:
     if key.isdecimal():
         return int(key)
     raise DecodeError("Expected the index of an item")
-
-
-def member(value: Json, step: Json) -> Json:
-    """Give one member of an object or array; DecodeError where it has none such."""
-    if isinstance(value, dict) and isinstance(step, str) and step in value:
-        return value[step]
-    if isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
-        return value[step]
-    raise DecodeError("Expected a path into the canonical form")

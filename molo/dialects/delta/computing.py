@@ -1,6 +1,6 @@
 """Edits computed: what turns one JSON value into another, in the form that the package tells."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import TypeAlias
 
 import msgspec
@@ -27,13 +27,13 @@ def difference(base: Json, wire: Json) -> Edit | None:
     return _edit(base, wire, (), Base(base))
 
 
-def added(members: dict[str, Json]) -> Edit:
+def added(members: dict[str, Json]) -> dict[str, Json]:
     """Give the edit that adds members to an object that has none of these keys, nor any text.
 
     >>> added({"name": None})
     {'name': [None]}
     """
-    return {key: [_NOTHING.template(value)] for key, value in members.items()}
+    return _NOTHING.added(members, ())
 
 
 class Base:
@@ -60,6 +60,14 @@ class Base:
         if isinstance(value, list) and value == wire and packed(wire) == self.packed():
             return None
         return _edit(value, wire, (), self)
+
+    def added(self, wire: dict[str, Json], known: Container[str]) -> dict[str, Json]:
+        """Give the edit that adds all members but those with known keys to the value, an object."""
+        edits: dict[str, Json] = {}
+        for key, value in wire.items():
+            if key not in known:
+                edits[key] = [self.template(value)]
+        return edits
 
     def template(self, value: Json) -> Json:
         """Give what an edit says of a value."""

@@ -36,7 +36,7 @@ from molo.dialects.gemini.ids import Ids
 from molo.dialects.gemini.parts import DIALECT
 from molo.dialects.gemini.strict import read_json, read_parts, would_join
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, kind, parse, text
+from molo.dialects.wire import Json, as_json, kind, parse
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
     DECODE_FAILURES,
@@ -46,7 +46,7 @@ from molo.errors.translation import (
 )
 from molo.message import Message, Text, User
 
-__all__ = ["Request", "as_json", "from_request", "read_carefully"]
+__all__ = ["Request", "from_request", "read_carefully"]
 
 Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
 """A request body, or its `contents`: JSON as bytes or text, or what a parser makes of it."""
@@ -70,21 +70,6 @@ def from_request(request: Request) -> Read:
     data = as_json(request)
     history = read_json(data)
     return read_carefully(data) if history is None else Read(history)
-
-
-def as_json(value: Request) -> Buffer | str:
-    """Give JSON as it is, and what a parser made of it as JSON again.
-
-    Raises:
-        DecodeError: the value is not what JSON can hold.
-    """
-    if isinstance(value, bytes | bytearray | memoryview | str):
-        return value
-    try:
-        return text(value if isinstance(value, list) else dict(value))
-    except EncodeError as failure:
-        error = DecodeError(failure.text, path=failure.path)
-    raise error
 
 
 # --- Requests -------------------------------------------------------------------------------------

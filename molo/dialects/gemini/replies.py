@@ -6,9 +6,8 @@ from typing import Any, TypeAlias
 from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.contents import Members, read_reply
 from molo.dialects.gemini.ids import Ids
-from molo.dialects.gemini.reading import as_json
 from molo.dialects.loss import Reply, Stop
-from molo.dialects.wire import Json, expect_array, expect_object, parse, text
+from molo.dialects.wire import Json, as_json, expect_array, expect_object, parse, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import Buffer, identified
 from molo.message import Assistant

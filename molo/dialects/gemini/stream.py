@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.contents import Members, parts_of
-from molo.dialects.gemini.reading import as_json
 from molo.dialects.gemini.replies import (
     Response,
     content_of,
@@ -28,7 +27,7 @@ from molo.dialects.gemini.replies import (
     reply_of_blocked,
 )
 from molo.dialects.loss import BrokenStreamError, Reply, broken_at
-from molo.dialects.wire import Json, expect_array, expect_object
+from molo.dialects.wire import Json, as_json, expect_array, expect_object
 from molo.errors import DecodeError
 from molo.errors.translation import Buffer
 

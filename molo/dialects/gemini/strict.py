@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Edit, Join, known
+from molo.dialects.delta import Base, Edit, Join, known
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
 from molo.dialects.gemini.ids import Ids, is_made_up, named
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
@@ -194,7 +194,7 @@ def _block(part: _Part) -> ContentBlock:
 def _said(message: User, join: Join | None, shell: Edit | None) -> User:
     if join is None and shell is None:
         return message
-    data = known(canonical(message), None, DIALECT, join=join, shell=shell)
+    data = known(Base(canonical(message)), None, DIALECT, join=join, shell=shell)
     return replace(message, provider_data=data)
 
 
@@ -213,7 +213,7 @@ def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) ->
         edits: dict[str, Json] = {"name": [name]} if "id" in call else {"id": [id], "name": [name]}
         edit = {"0": {"functionResponse": edits}}
     base: Json = [{"functionResponse": {**call, "response": response}}]
-    data = known(base, edit, DIALECT, join=join, shell=shell)
+    data = known(Base(base), edit, DIALECT, join=join, shell=shell)
     return ToolResult(id, content, is_error=is_error, provider_data=data)
 
 
@@ -255,7 +255,7 @@ def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Assistant:
         return message
     sealed = any(part.thoughtSignature for part in parts)
     edit = signatures or None
-    data = known(canonical(message), edit, DIALECT, sealed=sealed, shell=shell)
+    data = known(Base(canonical(message)), edit, DIALECT, sealed=sealed, shell=shell)
     return replace(message, provider_data=data)
 
 

@@ -34,7 +34,17 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["AUDIO_TYPES", "DIALECT", "SEALED", "canonical", "has_place", "objects", "part", "parts"]
+__all__ = [
+    "AUDIO_TYPES",
+    "DIALECT",
+    "SEALED",
+    "TELLING",
+    "canonical",
+    "has_place",
+    "objects",
+    "part",
+    "parts",
+]
 
 DIALECT = "openai_chat"
 
@@ -45,6 +55,11 @@ SEALED = frozenset(
     ["reasoning_details", "extra_content", "thought_signature", "reasoning_encrypted", "signature"]
 )
 """Keys of a message, a call or a part that hold reasoning as its vendor wants it back."""
+
+TELLING = SEALED | {
+    *("reasoning", "reasoning_details", "refusal", "audio", "images", "function_call"),
+}
+"""Keys that no canonical message has, and that are read into one; their null says nothing."""
 
 AUDIO_TYPES = {"mp3": "mpeg", "m4a": "mp4"}
 """Subtypes of audio/… for the formats of `input_audio` that have another name there."""

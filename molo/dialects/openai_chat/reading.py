@@ -16,26 +16,26 @@ refused for being unknown. Decisions:
 - Roles `developer` and `system` are System; a role that is not known is a User.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from itertools import repeat
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-import msgspec
-from msgspec import Raw
 from msgspec.structs import replace
 
 from molo import json
 from molo.dialects.delta import Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
-from molo.dialects.openai_chat.strict import read_builtins, read_json
+from molo.dialects.openai_chat.strict import read_builtins, read_json, read_open
 from molo.dialects.wire import (
     Json,
+    Spell,
     expect_array,
     expect_object,
     expect_text,
     parse,
-    spelled,
+    spelling,
+    spelling_parsed,
     string,
     text,
 )
@@ -83,19 +83,6 @@ def from_request(request: Request) -> Read:
     return Read(_careful_builtins(request) if history is None else _in_utf8(history, request))
 
 
-def read_message(wire: Json, raw: Raw | None = None) -> Message:
-    """Read one message with care; `raw` is its JSON, where that is known.
-
-    Raises:
-        DecodeError: no object with a role; `path` begins at the message.
-    """
-    members = expect_object(wire, "")
-    if "role" not in members:
-        raise DecodeError("Expected field `role`, got an object without it")
-    role = expect_text(members["role"], ".role")
-    return _with_delta(_BUILDERS.get(role, _user)(members, raw), members)
-
-
 def read_reply(wire: Json) -> Assistant:
     """Read the message of an answer: an Assistant, whether it says so or not.
 
@@ -104,7 +91,7 @@ def read_reply(wire: Json) -> Assistant:
         EncodeError: the message holds what JSON cannot.
     """
     members = expect_object(wire, "")
-    message = _with_delta(_assistant(members, None), members)
+    message = _with_delta(_assistant(members, spelling_parsed(members)), members)
     json.encode_message(message)  # a str may hold lone surrogates, which no JSON can
     return message
 
@@ -115,20 +102,8 @@ def read_reply(wire: Json) -> Assistant:
 def _careful_json(data: Buffer | str) -> list[Message]:
     request = parse(data)
     place, values = _messages_of(request)
-    if not any(map(_has_parsed_arguments, values)):
-        return _read_all(place, values, repeat(None))
     path = ("messages",) if isinstance(request, dict) else ()
-    return _read_all(place, values, msgspec.json.decode(spelled(data, *path), type=list[Raw]))
-
-
-def _has_parsed_arguments(value: Json) -> bool:
-    """Tell whether a message has arguments that are no text, so that their spelling is wanted."""
-    if not isinstance(value, dict) or "tool_calls" not in value:
-        return False
-    functions = [call.get("function") for call in objects(value["tool_calls"])]
-    return any(
-        isinstance(call, dict) and not isinstance(call.get("arguments"), str) for call in functions
-    )
+    return _read_all(place, values, spelling(data, *path))
 
 
 def _messages_of(request: Json) -> tuple[str, list[Json]]:
@@ -143,7 +118,7 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
 
 def _careful_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
     place, values = _messages_of(dict(request) if isinstance(request, Mapping) else request)
-    return _in_utf8(_read_all(place, values, repeat(None)), request)
+    return _in_utf8(_read_all(place, values, spelling_parsed(values)), request)
 
 
 def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> list[Message]:
@@ -159,11 +134,11 @@ def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> 
     raise error
 
 
-def _read_all(place: str, values: list[Json], raws: Iterable[Raw | None]) -> list[Message]:
+def _read_all(place: str, values: list[Json], spell: Spell) -> list[Message]:
     history: list[Message] = []
     try:
-        for value, raw in zip(values, raws, strict=False):
-            history.append(read_message(value, raw))
+        for value in values:
+            history.append(read_open(value) or read_message(value, partial(spell, len(history))))
     except DecodeError as failure:
         error = DecodeError(failure.text, path=f"{place}[{len(history)}]{failure.path}")
     except EncodeError as failure:  # of the delta, whose path is not the message's
@@ -184,6 +159,19 @@ M = TypeVar("M", bound=Message)
 _Members: TypeAlias = dict[str, Json]
 
 
+def read_message(wire: Json, spell: Spell) -> Message:
+    """Read one message with care; `spell` knows its JSON.
+
+    Raises:
+        DecodeError: no object with a role; `path` begins at the message.
+    """
+    members = expect_object(wire, "")
+    if "role" not in members:
+        raise DecodeError("Expected field `role`, got an object without it")
+    build = _BUILDERS.get(expect_text(members["role"], ".role"), _user)
+    return _with_delta(build(members, spell), members)
+
+
 def _with_delta(message: M, wire: _Members) -> M:
     sealed = isinstance(message, Assistant) and _is_sealed(wire)
     data = keep(Unit(canonical(message)), Unit(wire), DIALECT, sealed=sealed)
@@ -202,35 +190,35 @@ def _has_seal(holder: _Members) -> bool:
     return not SEALED.isdisjoint(holder) and any(holder.get(key) for key in SEALED)
 
 
-def _system(wire: _Members, raw: Raw | None) -> System:
+def _system(wire: _Members, spell: Spell) -> System:
     texts, _ = _paragraphs(wire.get("content"))
     return System(texts)
 
 
-def _user(wire: _Members, raw: Raw | None) -> User:
+def _user(wire: _Members, spell: Spell) -> User:
     content = wire.get("content")
     if isinstance(content, list):
         return User(tuple([_block(part) for part in content]))
     return User(() if content is None else (Text(string(content)),))
 
 
-def _tool(wire: _Members, raw: Raw | None) -> ToolResult:
+def _tool(wire: _Members, spell: Spell) -> ToolResult:
     content, attachments = _paragraphs(wire.get("content"))
     return ToolResult(string(wire.get("tool_call_id")), content, attachments=attachments)
 
 
-def _function(wire: _Members, raw: Raw | None) -> ToolResult:
+def _function(wire: _Members, spell: Spell) -> ToolResult:
     content, attachments = _paragraphs(wire.get("content"))
     return ToolResult(string(wire.get("name")), content, attachments=attachments)
 
 
-def _assistant(wire: _Members, raw: Raw | None) -> Assistant:
+def _assistant(wire: _Members, spell: Spell) -> Assistant:
     content, thinking, blocks = _spoken(wire.get("content"))
     blocks += map(_block, objects(wire.get("images")))
     return Assistant(
         content or string(wire.get("refusal")) or _transcript(wire.get("audio")),
         _reasoning(wire, thinking),
-        _calls(wire, raw),
+        _calls(wire, spell),
         attachments=tuple(blocks),
     )
 
@@ -239,7 +227,7 @@ def _transcript(audio: Json) -> str:
     return string(audio.get("transcript")) if isinstance(audio, dict) else ""
 
 
-_BUILDERS: Mapping[str, Callable[[_Members, Raw | None], Message]] = {
+_BUILDERS: Mapping[str, Callable[[_Members, Spell], Message]] = {
     "system": _system,
     "developer": _system,
     "user": _user,
@@ -332,10 +320,10 @@ def _details(entries: Json) -> str | None:
 # --- Calls ----------------------------------------------------------------------------------------
 
 
-def _calls(wire: _Members, raw: Raw | None) -> tuple[ToolCall, ...]:
+def _calls(wire: _Members, spell: Spell) -> tuple[ToolCall, ...]:
     calls = wire.get("tool_calls")
     if isinstance(calls, list) and calls:
-        read = [_call(call, raw, index) for index, call in enumerate(calls)]
+        read = [_call(call, spell, index) for index, call in enumerate(calls)]
         return tuple([call for call in read if call is not None])
     match wire.get("function_call"):
         case {"name": str(name), "arguments": arguments} if name:
@@ -344,7 +332,7 @@ def _calls(wire: _Members, raw: Raw | None) -> tuple[ToolCall, ...]:
             return ()
 
 
-def _call(call: Json, raw: Raw | None, index: int) -> ToolCall | None:
+def _call(call: Json, spell: Spell, index: int) -> ToolCall | None:
     if not isinstance(call, dict):
         return None
     id, function = string(call.get("id")), call.get("function")
@@ -352,13 +340,13 @@ def _call(call: Json, raw: Raw | None, index: int) -> ToolCall | None:
         case {"name": name, "input": given} if call.get("type") == "custom":
             return ToolCall(id, string(name), text({"input": given}))
         case _ if isinstance(function, dict):
-            arguments = _arguments(function.get("arguments"), raw, index)
+            arguments = _arguments(function.get("arguments"), spell, index)
             return ToolCall(id, string(function.get("name")), arguments)
         case _:
             return None
 
 
-def _arguments(value: Json, raw: Raw | None, index: int) -> str:
-    if raw is None or isinstance(value, str) or value is None:
+def _arguments(value: Json, spell: Spell, index: int) -> str:
+    if isinstance(value, str) or value is None:
         return string(value)
-    return spelled(raw, "tool_calls", index, "function", "arguments")
+    return spell("tool_calls", index, "function", "arguments")

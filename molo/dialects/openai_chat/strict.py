@@ -1,15 +1,22 @@
-"""The canonical shapes as types: what they accept loses nothing by being read.
+"""The usual shapes as types: what they accept loses nothing by being read.
 
-A conversation of canonical messages alone is decoded in one call and built without a look at any
-key. What is refused here, for whatever reason, takes the careful path (`reading`).
+A conversation of such messages alone is decoded in one call and built without a look at any key.
+They are canonical, or depart from it in a known way, which a small delta says: their one text is
+the only part of an array, the role is `developer`, or a reply says nothing in another way than the
+canonical one. What is refused here, for whatever reason, takes the careful path (`reading`), where
+a message of such a shape is still read by its type, whatever keys that tell nothing it has besides.
 """
 
-from collections.abc import Callable
-from typing import Annotated, Literal, TypeVar
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec.structs import replace
 
+from molo.dialects.delta import Base, known
+from molo.dialects.openai_chat.forms import DIALECT, TELLING, canonical
+from molo.dialects.wire import Json
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
@@ -23,9 +30,15 @@ from molo.message import (
     User,
 )
 
-__all__ = ["read_builtins", "read_json"]
+__all__ = ["read_builtins", "read_json", "read_open"]
 
 T = TypeVar("T")
+
+_Edits: TypeAlias = dict[str, Json]  # what makes a canonical message the one on the wire
+
+
+class _NotUsualError(ValueError):
+    """A shape that the types accept and that departs from the canonical form in another way."""
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -51,26 +64,110 @@ class _ImageUrl(_Shape, tag_field="type", tag="image_url"):
     image_url: _Url
 
 
+_Parts: TypeAlias = list[Text | _ImageUrl]
+
+
 class _System(_Shape, tag_field="role", tag="system"):
-    content: str
+    content: str | _Parts
+
+    def message(self) -> System:
+        return System(_one_text(self.content))
+
+    def edits(self) -> _Edits:
+        return _CANONICAL if isinstance(self.content, str) else _AS_PART
+
+
+class _Developer(_System, tag="developer"):
+    def edits(self) -> _Edits:
+        return {"role": ["developer"], **super().edits()}
 
 
 class _User(_Shape, tag_field="role", tag="user"):
-    content: str | list[Text | _ImageUrl]
+    content: str | _Parts
+
+    def message(self) -> User:
+        content = self.content
+        if isinstance(content, str):
+            return User((Text(content),))
+        return User(tuple([_block(part) for part in content]))
+
+    def edits(self) -> _Edits:
+        content = self.content
+        if isinstance(content, str) or len(content) != 1 or not isinstance(content[0], Text):
+            return _CANONICAL
+        return _AS_PART
 
 
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
-    content: str | None
+    content: str | _Parts | UnsetType | None = UNSET
     reasoning_content: str | UnsetType = UNSET
     tool_calls: Annotated[list[_Call], Meta(min_length=1)] | UnsetType = UNSET
+
+    def message(self) -> Assistant:
+        content, reasoning, calls = self.content, self.reasoning_content, self.tool_calls
+        return Assistant(
+            "" if content is UNSET or content is None else _one_text(content),
+            None if reasoning is UNSET else reasoning,
+            () if calls is UNSET else tuple([_call(call) for call in calls]),
+        )
+
+    def edits(self) -> _Edits:
+        content = self.content
+        if isinstance(content, list):
+            return _AS_PART
+        if content is UNSET:
+            return {"content": []}
+        # No text is written as null beside calls, and as "" without.
+        if content or (content is None) is not (self.tool_calls is UNSET):
+            return _CANONICAL
+        return {"content": [content]}
 
 
 class _Tool(_Shape, tag_field="role", tag="tool"):
     tool_call_id: str
     content: str
 
+    def message(self) -> ToolResult:
+        return ToolResult(self.tool_call_id, self.content)
 
-_Shaped = _System | _User | _Assistant | _Tool
+    def edits(self) -> _Edits:
+        return _CANONICAL
+
+
+_CANONICAL: _Edits = {}
+_AS_PART: _Edits = {"content": [[{"type": "text", "text": {"$": ["content"]}}]]}
+
+
+def _one_text(content: str | _Parts) -> str:
+    """Give the text of a content, the only part of an array if it is one."""
+    if isinstance(content, str):
+        return content
+    match content:
+        case [Text(text=text)] if text:  # beside calls there is no "" to copy
+            return text
+        case _:
+            raise _NotUsualError
+
+
+def _block(part: Text | _ImageUrl) -> ContentBlock:
+    return part if isinstance(part, Text) else Image(url=part.image_url.url)
+
+
+def _call(call: _Call) -> ToolCall:
+    return ToolCall(call.id, call.function.name, call.function.arguments)
+
+
+_Shaped = _System | _Developer | _User | _Assistant | _Tool
+
+
+def _read(shape: _Shaped) -> Message:
+    message, edits = shape.message(), shape.edits()
+    if not edits:
+        return message
+    return replace(message, provider_data=known(Base(canonical(message)), edits, DIALECT))
+
+
+# --- Requests -------------------------------------------------------------------------------------
 
 
 class _Body(Struct):
@@ -82,17 +179,13 @@ class _Body(Struct):
 _decode = msgspec.json.Decoder(_Body | list[_Shaped]).decode
 
 
-class _NotCanonicalError(ValueError):
-    """A shape that the types accept and the writer would write differently."""
-
-
 def read_json(data: Buffer | str) -> list[Message] | None:
-    """Read a request that is canonical throughout; None for any other."""
+    """Read a request whose messages are all usual; None for any other."""
     return _history(_decode, data)
 
 
 def read_builtins(request: object) -> list[Message] | None:
-    """Read a request that is canonical throughout, from dicts and lists; None for any other."""
+    """Read a request whose messages are all usual, from dicts and lists; None for any other."""
     return _history(_convert, request)
 
 
@@ -107,44 +200,57 @@ def _history(decode: Callable[[T], _Body | list[_Shaped]], data: T) -> list[Mess
         return None
     shapes = body.messages if isinstance(body, _Body) else body
     try:
-        return [_message(shape) for shape in shapes]
-    except _NotCanonicalError:
+        return [_read(shape) for shape in shapes]
+    except _NotUsualError:
         return None
 
 
-def _message(shape: _Shaped) -> Message:
-    match shape:
-        case _Assistant():
-            return _assistant(shape)
-        case _Tool():
-            return ToolResult(shape.tool_call_id, shape.content)
-        case _User():
-            return User(_blocks(shape.content))
-        case _System():
-            return System(shape.content)
+# --- Messages with other keys ---------------------------------------------------------------------
 
 
-def _blocks(content: str | list[Text | _ImageUrl]) -> tuple[ContentBlock, ...]:
-    if isinstance(content, str):
-        return (Text(content),)
-    if len(content) == 1 and isinstance(content[0], Text):
-        raise _NotCanonicalError
-    return tuple(
-        [part if isinstance(part, Text) else Image(url=part.image_url.url) for part in content]
-    )
+class _OpenSystem(_System, forbid_unknown_fields=False):
+    """A shape with any other keys, as are the next four."""
 
 
-def _assistant(shape: _Assistant) -> Assistant:
-    content, reasoning, calls = shape.content, shape.reasoning_content, shape.tool_calls
-    # No text is written as null beside calls, and as "" without.
-    if not content and (content is None) is (calls is UNSET):
-        raise _NotCanonicalError
-    return Assistant(
-        content or "",
-        None if reasoning is UNSET else reasoning,
-        () if calls is UNSET else tuple([_call(call) for call in calls]),
-    )
+class _OpenDeveloper(_Developer, forbid_unknown_fields=False):
+    pass
 
 
-def _call(call: _Call) -> ToolCall:
-    return ToolCall(call.id, call.function.name, call.function.arguments)
+class _OpenUser(_User, forbid_unknown_fields=False):
+    pass
+
+
+class _OpenAssistant(_Assistant, forbid_unknown_fields=False):
+    pass
+
+
+class _OpenTool(_Tool, forbid_unknown_fields=False):
+    pass
+
+
+_OPEN: Mapping[Json, tuple[type[_Shaped], frozenset[str]]] = {
+    str(shape.__struct_config__.tag): (shape, frozenset(("role", *shape.__struct_fields__)))
+    for shape in (_OpenSystem, _OpenDeveloper, _OpenUser, _OpenAssistant, _OpenTool)
+}
+"""By role: the shape, and the keys that are no others."""
+
+
+def read_open(wire: Json) -> Message | None:
+    """Read a message that is usual but for keys that tell nothing; None for any other."""
+    role = wire.get("role") if isinstance(wire, dict) else None
+    if not (isinstance(wire, dict) and isinstance(role, str) and role in _OPEN):
+        return None
+    if not TELLING.isdisjoint(wire) and any(wire.get(key) is not None for key in TELLING):
+        return None
+    opened, keys = _OPEN[role]
+    try:
+        shape = msgspec.convert(wire, opened)
+        message = shape.message()
+    except DECODE_FAILURES:  # also what is not usual
+        return None
+    edits = shape.edits()
+    if not edits and wire.keys() <= keys:
+        return message
+    base = Base(canonical(message))
+    edits = {**edits, **base.added(wire, keys)}
+    return replace(message, provider_data=known(base, edits, DIALECT))

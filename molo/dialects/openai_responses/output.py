@@ -30,8 +30,7 @@ from molo.dialects.openai_responses.items import (
     texts_of,
     type_of,
 )
-from molo.dialects.openai_responses.source import Spell
-from molo.dialects.wire import string, text
+from molo.dialects.wire import Spell, string, text
 from molo.message import Assistant, Image, ToolCall
 
 __all__ = ["read_output"]

@@ -32,8 +32,8 @@ from molo.dialects.openai_responses.items import (
     type_of,
 )
 from molo.dialects.openai_responses.output import read_output
-from molo.dialects.openai_responses.source import Given, Spell, as_json, spelling
-from molo.dialects.wire import Json, Number, string, text
+from molo.dialects.openai_responses.source import as_json
+from molo.dialects.wire import Given, Json, Number, Spell, spelling, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
     DECODE_FAILURES,

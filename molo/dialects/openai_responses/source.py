@@ -1,22 +1,12 @@
-"""What callers give: JSON, or what a parser made of it; and how the values in it are spelled."""
+"""What callers give: JSON, or what a parser made of it, whatever that is."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
 
-import msgspec
-from msgspec import Raw
-
-from molo.dialects.wire import spelled, text
+from molo.dialects.wire import Given, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import Buffer
 
-__all__ = ["Given", "Spell", "as_json", "spelling"]
-
-Given: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
-"""JSON as bytes or text, or what a parser makes of it."""
-
-Spell: TypeAlias = Callable[[int, str], str]
-"""Gives the JSON text under a key of the item with an index, as it stands on the wire."""
+__all__ = ["as_json"]
 
 
 def as_json(given: Given) -> Buffer | str:
@@ -34,18 +24,3 @@ def as_json(given: Given) -> Buffer | str:
     except EncodeError as failure:
         error = DecodeError(failure.text, path=failure.path or "$")
     raise error
-
-
-def spelling(data: Buffer | str, *path: str) -> Spell:
-    """Make the `Spell` of the array that stands at a path of a document.
-
-    The array is cut into its items when one is first asked for: as a rule none is.
-    """
-    raws: list[Raw] = []
-
-    def spell(index: int, key: str) -> str:
-        if not raws:
-            raws.extend(msgspec.json.decode(spelled(data, *path), type=list[Raw]))
-        return spelled(raws[index], key)
-
-    return spell

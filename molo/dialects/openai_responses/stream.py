@@ -22,8 +22,8 @@ from typing import NamedTuple
 from molo.dialects.loss import BrokenStreamError, Reply, broken_at
 from molo.dialects.openai_responses.items import Members, objects_of, type_of
 from molo.dialects.openai_responses.replies import reply_of
-from molo.dialects.openai_responses.source import Given, Spell, as_json
-from molo.dialects.wire import Json, expect_object, parse, text
+from molo.dialects.openai_responses.source import as_json
+from molo.dialects.wire import Given, Json, expect_object, parse, spelling_parsed
 from molo.errors import DecodeError
 
 __all__ = ["Accumulator", "accumulate"]
@@ -108,7 +108,7 @@ class Accumulator:
         output: Json = self._response.get("output")
         if not output:
             output = [item.whole() for _, item in sorted(self._items.items())]
-        return reply_of({**self._response, "output": output}, _spelling(output))
+        return reply_of({**self._response, "output": output}, spelling_parsed(output))
 
 
 def accumulate(events: Iterable[Given]) -> Reply:
@@ -121,12 +121,6 @@ def accumulate(events: Iterable[Given]) -> Reply:
     for event in events:
         accumulator.feed(event)
     return accumulator.reply()
-
-
-def _spelling(output: Json) -> Spell:
-    """Spell values of items that came in events of their own: numbers as they were."""
-    items = objects_of(output, "$.output")
-    return lambda index, key: text(items[index].get(key))
 
 
 # --- What grows -----------------------------------------------------------------------------------

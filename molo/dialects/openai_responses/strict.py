@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Edit, known
+from molo.dialects.delta import Base, Edit, known
 from molo.dialects.openai_responses.envelope import Body
 from molo.dialects.openai_responses.forms import DIALECT, canonical
 from molo.dialects.wire import Json
@@ -151,7 +151,7 @@ def _spoken(item: _Item) -> Message:
     edit = _EDITS.get((item.type == "message", alone is not None))
     if edit is None:
         return message
-    return replace(message, provider_data=known(canonical(message), edit, DIALECT))
+    return replace(message, provider_data=known(Base(canonical(message)), edit, DIALECT))
 
 
 def _only_text(content: str | list[_Text | _Image]) -> str | None:
