@@ -12,7 +12,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from molo.history.structure import Turn, turns
-from molo.message import Assistant, Message
+from molo.message import Assistant, Message, ProviderData
 
 __all__ = ["Keep", "split_think_tags", "strip_reasoning"]
 
@@ -43,30 +43,36 @@ def strip_reasoning(history: Sequence[Message], keep: Keep = "none") -> list[Mes
     >>> strip_reasoning([assistant_with_reasoning("Sunny.", "The tool said so.")])
     [Assistant(content='Sunny.')]
     """
-    if keep not in _KEPT:
+    if keep not in _LOSING:
         raise ValueError("Expected `none`, `current_turn` or `tool_turns` as `keep`")
-    stripped = [_without_reasoning(message) for message in history]
-    for turn in _KEPT[keep](history):
-        stripped[turn.start : turn.stop] = history[turn.start : turn.stop]
+    stripped = list(history)
+    for turn in _LOSING[keep](history):
+        for at in range(turn.start, turn.stop):
+            message = stripped[at]
+            data = message.provider_data
+            if data is not None:
+                stripped[at] = _without_data(message, data)
+            elif type(message) is Assistant and message.reasoning is not None:
+                stripped[at] = replace(message, reasoning=None)
     return stripped
 
 
-def _no_turns(_history: Sequence[Message]) -> Sequence[Turn]:
-    return ()
+def _whole(history: Sequence[Message]) -> Sequence[Turn]:
+    return (Turn(0, len(history)),)
 
 
-def _current_turn(history: Sequence[Message]) -> Sequence[Turn]:
-    return _all_turns(history)[-1:]
+def _earlier_turns(history: Sequence[Message]) -> Sequence[Turn]:
+    return _all_turns(history)[:-1]
 
 
-def _tool_turns(history: Sequence[Message]) -> Sequence[Turn]:
-    return [turn for turn in _all_turns(history) if _calls_tool(history[turn.start : turn.stop])]
+def _turns_without_calls(history: Sequence[Message]) -> Sequence[Turn]:
+    return [turn for turn in _all_turns(history) if not _calls_tool(history, turn)]
 
 
-_KEPT: Mapping[Keep, Callable[[Sequence[Message]], Sequence[Turn]]] = {
-    "none": _no_turns,
-    "current_turn": _current_turn,
-    "tool_turns": _tool_turns,
+_LOSING: Mapping[Keep, Callable[[Sequence[Message]], Sequence[Turn]]] = {
+    "none": _whole,
+    "current_turn": _earlier_turns,
+    "tool_turns": _turns_without_calls,
 }
 
 
@@ -77,24 +83,26 @@ def _all_turns(history: Sequence[Message]) -> tuple[Turn, ...]:
     return (Turn(0, start), *spoken)
 
 
-def _calls_tool(messages: Sequence[Message]) -> bool:
-    return any(type(message) is Assistant and message.tool_calls for message in messages)
+def _calls_tool(history: Sequence[Message], turn: Turn) -> bool:
+    for at in range(turn.start, turn.stop):
+        message = history[at]
+        if type(message) is Assistant and message.tool_calls:
+            return True
+    return False
 
 
 # The spellings of the OpenAI dialects; other vendors' reasoning without text is always sealed.
 _REASONING_KEY = re.compile(r'"reasoning\w*"\s*:')
 
 
-def _without_reasoning(message: Message) -> Message:
-    data = message.provider_data
+def _without_data(message: Message, data: ProviderData) -> Message:
+    """Take the reasoning out of a message that has a vendor's data."""
     if type(message) is Assistant:
         if message.reasoning is not None:
             return replace(message, reasoning=None, provider_data=None)
-        if data is not None and _REASONING_KEY.search(data.delta):
+        if _REASONING_KEY.search(data.delta):
             return replace(message, provider_data=None)
-    if data is not None and data.sealed:
-        return replace(message, provider_data=None)
-    return message
+    return replace(message, provider_data=None) if data.sealed else message
 
 
 def split_think_tags(history: Sequence[Message]) -> list[Message]:
