@@ -53,18 +53,19 @@ class _Lines:
 
     def read(self, cut: Run | Stretch) -> Iterator[Record | Fault]:
         if isinstance(cut, Run):
-            if (quick := self._quick(cut.lines[0])) is None:
-                for line in cut.stretches():
-                    yield from self._read_line(line)
-            else:
-                yield from self._read_run(cut, quick)
-        elif cut.part:
-            yield from self._end_multiline()
-            yield self._too_long(cut)
-        elif cut.data:
-            yield from self._read_line(cut)
-        else:
-            yield from self._finish(cut)
+            quick = self._quick(cut.lines[0])
+            return self._read_each(cut) if quick is None else self._read_run(cut, quick)
+        if cut.part:
+            return self._read_part(cut)
+        return self._read_line(cut) if cut.data else self._finish(cut)
+
+    def _read_each(self, run: Run) -> Iterator[Record | Fault]:
+        for line in run.stretches():
+            yield from self._read_line(line)
+
+    def _read_part(self, part: Stretch) -> Iterator[Fault]:
+        yield from self._end_multiline()
+        yield self._too_long(part)
 
     def _quick(self, first: bytes) -> Quick | None:
         """Give the quick way to read lines like this first one, if there is any."""

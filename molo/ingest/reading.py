@@ -48,17 +48,22 @@ def read(
     """
     if format not in (AUTO, *FORMATS):
         raise ValueError(f"Expected a format, one of {alternatives((AUTO, *FORMATS))}")
-    return _read(Chunks(chunks), format, layout, Place(source, limit, line, offset, keep_raw))
+    place = Place(source, limit, line, offset, keep_raw)
+    if format == AUTO:
+        return _read_guessed(Chunks(chunks), layout, place)
+    return _read(Chunks(chunks), format, layout, place)
+
+
+def _read_guessed(chunks: Chunks, layout: Layout | None, place: Place) -> Iterator[Record | Fault]:
+    found = guess(chunks.peek(layout, place.limit), layout)
+    yield from _read(chunks, found.format, found.layout, place)
 
 
 def _read(
     chunks: Chunks, format: str, layout: Layout | None, place: Place
 ) -> Iterator[Record | Fault]:
-    if format == AUTO:
-        found = guess(chunks.peek(layout, place.limit), layout)
-        format, layout = found.format, found.layout
     row = FORMATS[format]
-    yield from _READERS[layout or row.layout](chunks, row, place)
+    return _READERS[layout or row.layout](chunks, row, place)
 
 
 _READERS: Mapping[Layout, Callable[[Chunks, Format, Place], Iterator[Record | Fault]]] = {
