@@ -118,6 +118,8 @@ def _unskimmed_fault(
     text: str, shape: Literal["json", "object", "parsed"]
 ) -> ArgumentsFault | None:
     """Judge what is no JSON: Python and JavaScript write NaN and Infinity all the same."""
+    if "NaN" not in text and "Infinity" not in text:
+        return "arguments_invalid"
     finite = _NOT_FINITE.sub(lambda found: "null" if found[1] else found[0], text)
     if finite == text:
         return "arguments_invalid"

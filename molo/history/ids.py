@@ -4,7 +4,7 @@ An id is judged within its scope (a step, or the history), from left to right: w
 on never changes the answer.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -14,7 +14,7 @@ from molo.history.rules import Rules
 from molo.history.structure import Pair
 from molo.message import Assistant, Message
 
-__all__ = ["IdFault", "IdSpace", "Scope", "are_distinct", "id_space", "scopes"]
+__all__ = ["IdFault", "IdSpace", "Scope", "are_ids", "id_space", "scopes"]
 
 IdFault = Literal["id_empty", "id_length", "id_chars", "id_repeated", "id_space"]
 
@@ -40,10 +40,9 @@ def id_space(rules: Rules) -> IdSpace:
     return IdSpace(rules.id_chars, chars, shortest, rules.id_max, size)
 
 
-def are_distinct(ids: Sequence[str], rules: Rules) -> bool:
-    """Tell whether these ids are legal and differ, as they mostly do: then no scope matters."""
-    legal = are_written_in(ids, rules.id_chars, max(1, rules.id_min), rules.id_max)
-    return legal and len(set(ids)) == len(ids)
+def are_ids(ids: Collection[str], rules: Rules) -> bool:
+    """Tell whether each of these could be an id, if it were the only one."""
+    return are_written_in(ids, rules.id_chars, max(1, rules.id_min), rules.id_max)
 
 
 def _form_fault(id: str, space: IdSpace) -> IdFault | None:

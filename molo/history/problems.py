@@ -14,7 +14,7 @@ from molo.errors import HistoryError
 from molo.history.alphabets import are_written_in
 from molo.history.arguments import arguments_fault
 from molo.history.contents import blocks, is_empty, is_sealed, is_taken, own_text, text_rule
-from molo.history.ids import Scope, are_distinct, id_space, scopes
+from molo.history.ids import Scope, are_ids, id_space, scopes
 from molo.history.rules import BLOCK_KINDS, COMMON, Role, Rules
 from molo.history.structure import Pair, Pairing, pair
 from molo.history.surrogates import unencodable
@@ -271,7 +271,8 @@ def _results_order(view: _View) -> None:
 
 def _ids(view: _View) -> None:
     pairs, rules = view.pairing.pairs, view.rules
-    if are_distinct([asked.call.id for asked in pairs], rules):
+    ids = {asked.call.id for asked in pairs}
+    if len(ids) == len(pairs) and are_ids(ids, rules):  # mostly so; then no scope matters
         return
     space = id_space(rules)
     for asked_together in scopes(view.history, pairs, rules):

@@ -138,9 +138,7 @@ def split_think_tags(history: Sequence[Message]) -> list[Message]:
     [Assistant(content='Close it with `</think>`.')]
     """
     return [
-        _split(message)
-        if isinstance(message, Assistant) and "think>" in message.content
-        else message
+        _split(message) if type(message) is Assistant and "think>" in message.content else message
         for message in history
     ]
 

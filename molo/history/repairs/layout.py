@@ -85,8 +85,8 @@ def move_systems(draft: Draft) -> None:
     """Move System messages that stand behind others to the end of the leading ones."""
     if draft.rules.system != "leading":
         return
-    systems = [row for row in draft.rows if isinstance(row.message, System)]
-    others = [row for row in draft.rows if not isinstance(row.message, System)]
+    systems = [row for row in draft.rows if type(row.message) is System]
+    others = [row for row in draft.rows if type(row.message) is not System]
     rows = [*systems, *others]
     leading = next((n for n, row in enumerate(draft.rows) if row is not rows[n]), len(rows))
     for row in systems[leading:]:
@@ -115,9 +115,7 @@ def _call_place(row: Row) -> tuple[int, int]:
 def _blocks(rows: Sequence[Row]) -> Iterator[list[int]]:
     """List the places of each step's results in its block, without those of other steps."""
     for step in steps([row.message for row in rows]):
-        replies = [
-            row for row in rows[step.start : step.stop] if isinstance(row.message, Assistant)
-        ]
+        replies = [row for row in rows[step.start : step.stop] if type(row.message) is Assistant]
         first, last = replies[0].at, replies[-1].at
         yield [
             place

@@ -4,7 +4,15 @@ from collections.abc import Sequence
 
 import msgspec
 
-from molo.history.contents import TextRule, blocks, calls, is_empty, text_rule, with_blocks
+from molo.history.contents import (
+    TextRule,
+    blocks,
+    calls,
+    is_empty,
+    own_text,
+    text_rule,
+    with_blocks,
+)
 from molo.history.problems import Code, judged_replies, reasoning_fault
 from molo.history.repairs.draft import Draft, Row
 from molo.history.rules import Rules
@@ -38,7 +46,7 @@ def drop_blank_text(draft: Draft) -> None:
 def _drop_blank_blocks(draft: Draft, row: Row, wanted: TextRule) -> None:
     kept: list[ContentBlock] = []
     for part, block in enumerate(blocks(row.message)):
-        if isinstance(block, Text) and (code := _blank_code(block.text, wanted)):
+        if type(block) is Text and (code := _blank_code(block.text, wanted)):
             text = "The text block, which has no text, was taken out."
             draft.record(code, row, part, block, None, text)
         else:
@@ -54,11 +62,11 @@ def _blank_code(text: str, wanted: TextRule) -> Code | None:
 
 
 def _drop_blank_content(draft: Draft, row: Row) -> None:
-    message = row.message
-    if not isinstance(message, User) and message.content.isspace():
-        draft.write(row, msgspec.structs.replace(message, content=""))
+    blank = own_text(row.message)
+    if blank.isspace():
+        draft.write(row, msgspec.structs.replace(row.message, content=""))
         text = "The text, which is white space, was taken out."
-        draft.record("content_blank", row, None, message.content, "", text)
+        draft.record("content_blank", row, None, blank, "", text)
 
 
 def join_neighbours(draft: Draft) -> None:
@@ -81,9 +89,9 @@ def join_neighbours(draft: Draft) -> None:
 
 
 def _belongs(message: Message, before: Message, calling: bool, rules: Rules) -> bool:
-    if isinstance(message, Assistant) and isinstance(before, Assistant):
+    if type(message) is Assistant and type(before) is Assistant:
         return rules.alternation or calling
-    return rules.alternation and isinstance(message, User) and isinstance(before, User)
+    return rules.alternation and type(message) is User and type(before) is User
 
 
 def _join(draft: Draft, group: Sequence[Row]) -> None:
