@@ -1,6 +1,6 @@
 """Trimming, against a slow reading of its definition and against `check`; the token estimate."""
 
-from collections import Counter
+from collections import Counter, deque
 
 import pytest
 from case_reader import case_rows, read_case
@@ -104,6 +104,12 @@ def test_the_newest_steps_that_fit_are_kept(history, budgets, kept, over):
     trimmed = trim(history, **budgets, count_tokens=ten)
     dropped = tuple(sorted({*range(len(history))} - {*kept}))
     assert trimmed == Trimmed([history[at] for at in kept], dropped, (), over)
+
+
+@pytest.mark.parametrize("most", [4, 9])
+def test_any_sequence_of_messages_can_be_trimmed(most):
+    trimmed = trim(LONG, max_messages=most)
+    assert trim(tuple(LONG), max_messages=most) == trim(deque(LONG), max_messages=most) == trimmed
 
 
 @pytest.mark.parametrize("name", ["max_turns", "max_messages", "max_tokens"])

@@ -120,6 +120,7 @@ def trim(
     """
     if min(max_turns or 0, max_messages or 0, max_tokens or 0) < 0:
         raise ValueError("Expected budgets of at least 0, got a negative one")
+    history = list(history)
     if max_turns is not None and history and not any(map(_is_user, history)):
         max_turns -= 1  # without a User, the history is one turn
     leading = _leading(history)
@@ -131,7 +132,7 @@ def trim(
     over = _over(budgets, cut)
     dropped = (*range(leading, user), *range(user + 1, start))
     if not dropped:
-        return Trimmed(list(history), (), (), over)
+        return Trimmed(history, (), (), over)
     rest = range(max(start, user + 1), len(history))
     kept = [*history[:leading], history[user], *history[rest.start :]]
     behind = rest if user == leading else (user, *rest)
