@@ -1,5 +1,6 @@
 """The `molo` command on terminals, with several workers, and when it is interrupted."""
 
+import gzip
 import os
 import re
 import signal
@@ -181,7 +182,7 @@ JOBS = {
         "--to",
         "anthropic",
         "--rejects",
-        "bad",
+        "bad.gz",
         "--json",
     ],
     "repair": ["repair", "LOG", "out", "--rejects", "bad"],
@@ -196,6 +197,11 @@ JOBS = {
         "--json",
     ],
 }
+
+
+def unpacked(path: Path) -> bytes:
+    data = path.read_bytes()
+    return gzip.decompress(data) if path.suffix == ".gz" else data
 
 
 @pytest.mark.parametrize("job", JOBS.values(), ids=JOBS)
@@ -214,9 +220,17 @@ def test_two_workers_give_what_one_gives(
         arguments = [str(log) if part == "LOG" else part for part in job]
         monkeypatch.chdir(place)
         done = call(*arguments, "--workers", workers)
-        files = {path.name: path.read_bytes() for path in place.iterdir()}
+        files = {path.name: unpacked(path) for path in place.iterdir()}
         given.append((done.returncode, done.stdout, done.stderr, files))
     assert given[0] == given[1]
+
+
+def test_each_part_of_shared_work_is_compressed_by_its_worker(tmp_path: Path, call: Call) -> None:
+    log, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl.gz"
+    log.write_bytes((molo.json.encode([molo.user("x" * 2**17)]) + b"\n") * 2)
+    assert call("convert", log, out, "--workers", "2").returncode == 0
+    assert out.read_bytes().count(b"\x1f\x8b\x08") == 2  # RFC 1952: how a member begins
+    assert gzip.decompress(out.read_bytes()) == log.read_bytes()
 
 
 def test_two_workers_make_no_document_of_two_histories(tmp_path: Path, call: Call) -> None:

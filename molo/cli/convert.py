@@ -1,9 +1,10 @@
 """`molo convert` and `molo repair`: a log, written again in another format or in its own."""
 
-from collections.abc import Generator, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from itertools import chain
+from typing import TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,10 +22,19 @@ from molo.cli.judging import repaired
 from molo.cli.options import FINE, FOUND, PARQUET, Options, UsageError
 from molo.cli.plan import Plan, format_by_suffix, is_same, make_plan, require_different_files
 from molo.cli.redacting import redacted
-from molo.cli.screen import Bar, Write, above, open_output, say, working, write_error
+from molo.cli.screen import (
+    Bar,
+    Write,
+    above,
+    open_joined,
+    open_output,
+    say,
+    working,
+    write_error,
+)
 from molo.cli.sources import Item, Source, open_source, split
 from molo.cli.tally import Tally, new_tally, number, sentence, summary, total
-from molo.cli.work import Sinks, nowhere, work
+from molo.cli.work import Sinks, is_shared, nowhere, work
 from molo.errors import DecodeError, EncodeError, FrameError
 from molo.history import strip_reasoning
 from molo.ingest import STANDARD, Fault, Record, encode_with_losses
@@ -66,6 +76,8 @@ def _rewrite(options: Options, format: str | None) -> int:
 
 # --- Writing --------------------------------------------------------------------------------------
 
+_Open: TypeAlias = Callable[[str, Bar], AbstractContextManager[Write]]
+
 
 @contextmanager
 def _report(options: Options, bar: Bar) -> Generator[Write, None, None]:
@@ -93,22 +105,24 @@ class _First:
 
 
 @contextmanager
-def _rejects(options: Options, bar: Bar) -> Generator[Write, None, None]:
+def _rejects(options: Options, bar: Bar, open: _Open) -> Generator[Write, None, None]:
     if options.rejects is None:
         yield nowhere
     else:
-        with open_output(options.rejects, bar) as write:
+        with open(options.rejects, bar) as write:
             yield write
 
 
 def _to_file(source: Source, options: Options, plan: Plan, report: Write, bar: Bar) -> Tally:
+    # A worker would not see that another one has a history, too.
+    workers = 1 if plan.layout == "document" else options.workers
+    open = open_joined if is_shared(source, workers) else open_output
+    names = (options.out, options.rejects or "")
     # The rejects are on disk before the output is: a line is never in neither.
-    with open_output(options.out, bar) as output, _rejects(options, bar) as rejects:
+    with open(options.out, bar) as output, _rejects(options, bar, open) as rejects:
         sinks = Sinks(output, rejects, report)
         job = partial(_convert, plan=plan)
-        # A worker would not see that another one has a history, too.
-        workers = 1 if plan.layout == "document" else options.workers
-        done = total(work(source, job, sinks, workers, bar))
+        done = total(work(source, job, sinks, workers, bar, names))
         _require_output(done, options, plan)
     return done
 
@@ -125,7 +139,7 @@ def _to_parquet(source: Source, options: Options, plan: Plan, report: Write, bar
         _require_output(done, options, plan)
 
     def records() -> Iterator[Record]:
-        with _rejects(options, bar) as rejects:
+        with _rejects(options, bar, open_output) as rejects:
             sinks = Sinks(nowhere, rejects, report)
             yield from chain.from_iterable(work(source, convert, sinks, 1, bar))
 

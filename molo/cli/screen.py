@@ -13,8 +13,20 @@ from typing import IO, Protocol, TextIO, TypeAlias
 from molo.cli import plain
 from molo.cli.plain import Line, Row, Style
 from molo.ingest import STANDARD, compressed, whole_file
+from molo.ingest.compression import compression_of
 
-__all__ = ["Bar", "Look", "Write", "above", "look", "open_output", "say", "working", "write_error"]
+__all__ = [
+    "Bar",
+    "Look",
+    "Write",
+    "above",
+    "look",
+    "open_joined",
+    "open_output",
+    "say",
+    "working",
+    "write_error",
+]
 
 Write: TypeAlias = Callable[[bytes], object]
 """Takes all of some bytes."""
@@ -83,6 +95,17 @@ def open_output(path: str, bar: Bar) -> Generator[Write, None, None]:
     with whole_file(path) as file, compressed(file, path) as output:
         shares_terminal = path == STANDARD and _is_terminal(sys.stdout)
         yield above(bar, _at_once(file)) if shares_terminal else output.write
+
+
+@contextmanager
+def open_joined(path: str, bar: Bar) -> Generator[Write, None, None]:
+    """Open a file as `open_output` does, for parts that are compressed already if need be."""
+    if compression_of(path) is None:
+        with open_output(path, bar) as write:
+            yield write
+    else:
+        with whole_file(path) as file:
+            yield file.write
 
 
 def _at_once(file: IO[bytes]) -> Write:

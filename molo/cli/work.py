@@ -1,10 +1,11 @@
 """A job over a log: in this process, or over parts of it in several, with the same output.
 
 What a job writes goes to `Sinks`; what it returns is small. In a worker the sinks are files, which
-are joined in the order of the log.
+are joined in the order of the log. They are compressed there, where there are hands for it: gzip
+and zstd take parts behind each other for the whole.
 """
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
@@ -13,9 +14,9 @@ from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from molo.cli.screen import Bar, Write
 from molo.cli.sources import Item, Source
-from molo.ingest import run
+from molo.ingest import compressed, run
 
-__all__ = ["Job", "Sinks", "followed", "nowhere", "work"]
+__all__ = ["Job", "Sinks", "followed", "is_shared", "nowhere", "work"]
 
 T = TypeVar("T")
 
@@ -38,17 +39,30 @@ def nowhere(data: bytes) -> None:
     """Write nothing."""
 
 
+def is_shared(source: Source, workers: int) -> bool:
+    """Tell whether the work on a log is shared: parts are written that are joined."""
+    return workers > 1 and source.is_divisible
+
+
 def work(
-    source: Source, job: Job[T], sinks: Sinks, workers: int, bar: Bar
+    source: Source,
+    job: Job[T],
+    sinks: Sinks,
+    workers: int,
+    bar: Bar,
+    names: tuple[str, str] = ("", ""),
 ) -> Generator[T, None, None]:
     """Run a job over a log; give what it returns, for each part in order.
+
+    `names` are those of the files behind the first two sinks. Where the work is shared, what comes
+    to these is compressed as the names say.
 
     Raises:
         ChildProcessError: a worker has died.
         OSError: the log cannot be read, or a file not be written.
         MoloError: from the job.
     """
-    if workers == 1 or not source.is_divisible:
+    if not is_shared(source, workers):
         yield job(followed(source, bar), sinks)
         return
     with (
@@ -56,7 +70,7 @@ def work(
         closing(
             run(
                 source.path,
-                partial(_into_files, job=job, directory=directory),
+                partial(_into_files, job=job, directory=directory, names=(*names, "")),
                 workers,
                 format=source.format,
                 keep_raw=source.keep_raw,
@@ -87,12 +101,18 @@ class _Part(NamedTuple, Generic[T]):
     result: T
 
 
-def _into_files(items: Iterator[Item], *, job: Job[T], directory: str) -> _Part[T]:
+def _into_files(
+    items: Iterator[Item], *, job: Job[T], directory: str, names: Sequence[str]
+) -> _Part[T]:
     with ExitStack() as stack:
         files = [
-            stack.enter_context(NamedTemporaryFile(dir=directory, delete=False)) for _ in range(3)
+            stack.enter_context(NamedTemporaryFile(dir=directory, delete=False)) for _ in names
         ]
-        result = job(items, Sinks(*(file.write for file in files)))
+        outputs = [
+            stack.enter_context(compressed(file.file, name))
+            for file, name in zip(files, names, strict=True)
+        ]
+        result = job(items, Sinks(*(output.write for output in outputs)))
         return _Part(tuple(file.name for file in files), result)
 
 
