@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from functools import partial
+from itertools import cycle
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -103,11 +104,11 @@ def _label(log: Path) -> str:
 
 
 def write_log(path: Path, size: float, format: str = "molo") -> Path:
-    """Write a log of about so many MiB, the same conversations over and over."""
-    lines = b"".join(encode(Record(history), format) for history in load("realistic"))
+    """Write a log of so many MiB and a part of a line, the same conversations over and over."""
+    lines = cycle([encode(Record(history), format) for history in load("realistic")])
     with path.open("wb") as file:
         while file.tell() < size * _MIB:
-            file.write(lines)
+            file.write(next(lines))
     return path
 
 
