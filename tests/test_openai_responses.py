@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,9 @@ from molo import (
 from molo.dialects import openai_responses
 from molo.dialects.loss import Reply
 from molo.dialects.openai_responses import STATELESS, strict
+from molo.dialects.openai_responses.items import kind_of
+from molo.dialects.openai_responses.reading import read_run
+from molo.dialects.wire import spelling_parsed
 from molo.history import rules
 from molo.history.text import map_text
 from molo.history.window import trim
@@ -333,6 +337,7 @@ def test_handed_cases_come_back_key_for_key():
 CALL = {"type": "function_call", "call_id": "c1", "name": "f", "arguments": "{}"}
 ONE = (ToolCall("c1", "f", "{}"),)
 TEXT = {"type": "input_text", "text": "a"}
+OUTPUT_TEXT = {"type": "output_text", "text": "a"}
 IMAGE = {"type": "input_image", "image_url": "https://a/b", "detail": "auto"}
 PDF = {"type": "input_file", "filename": "a", "file_data": "data:application/pdf;base64,JVBERi0="}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAAA"}
@@ -367,15 +372,27 @@ def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, message):
 
 @pytest.mark.parametrize("type_", [{}, {"type": "message"}])
 @pytest.mark.parametrize("text", ["a", "", "A text of some length."])
-@pytest.mark.parametrize("role", ["system", "user"])
-def test_messages_with_a_type_or_with_one_part_take_the_strict_path(role, text, type_):
-    for content in (text, [{"type": "input_text", "text": text}]):
+@pytest.mark.parametrize(
+    ("role", "part"),
+    [("system", "input_text"), ("user", "input_text"), ("assistant", "output_text")],
+)
+def test_messages_with_a_type_or_with_one_part_take_the_strict_path(role, part, text, type_):
+    for content in (text, [{"type": part, "text": text}]):
         wire = [{**type_, "role": role, "content": content}]
         body = strict.read(json.dumps(wire))
         assert body is not None and written(body.input) == {"input": wire}
-        assert bare(body.input[0]) in (System(text), molo.user(text))
+        assert bare(body.input[0]) in (System(text), molo.user(text), Assistant(text))
         canonical = content == text and not type_
         assert (body.input[0].provider_data is None) is canonical
+
+
+@pytest.mark.parametrize(("wire", "message"), CANONICAL)
+def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, message):
+    odd = [{"id": f"item_{index}", "trace": None, **item} for index, item in enumerate(wire)]
+    read = strict.read_open(odd)
+    assert read is not None and bare(read) == message
+    assert written([read]) == {"input": odd}
+    assert strict.read_open(wire) == message
 
 
 @pytest.mark.parametrize(
@@ -391,8 +408,10 @@ def test_messages_with_a_type_or_with_one_part_take_the_strict_path(role, text, 
         [{"role": "user", "content": "x", "output": "x"}],
         [{"role": "user"}],
         [{"type": "message", "content": "x"}],
-        [{**SAID, "type": "message"}],
         [{"role": "system", "content": [TEXT, TEXT]}],
+        [{"role": "system", "content": [OUTPUT_TEXT]}],
+        [{"role": "user", "content": [OUTPUT_TEXT]}],
+        [{"role": "assistant", "content": [TEXT]}],
         [{"role": "assistant", "content": [TEXT, TEXT]}],
         [{"role": "assistant", "content": ""}, CALL],
         [CALL, SAID],
@@ -921,16 +940,56 @@ SPOKEN = st.builds(
 )
 
 
-@given(st.lists(SPOKEN | ITEMS, max_size=2) | st.sampled_from([wire for wire, _ in CANONICAL]))
-def test_both_paths_read_the_same(items):
+REPLIES = st.sampled_from([[SAID], [CALL], [SAID, CALL], [{**SAID, "type": "message"}, CALL]])
+ODD_KEYS = objects("id", "status", "phase")
+
+
+@given(
+    st.lists(SPOKEN | ITEMS, max_size=2) | st.sampled_from([wire for wire, _ in CANONICAL]),
+    REPLIES,
+    st.lists(ODD_KEYS, min_size=4, max_size=4),
+)
+def test_all_ways_read_the_same(items, reply, odd):
+    assert_all_ways_read_the_same(items)
+    assert_all_ways_read_the_same(
+        [{**keys, **item} for keys, item in zip(odd, items + reply, strict=False)]
+    )
+
+
+def assert_all_ways_read_the_same(items):
+    runs = runs_of(items)
+    spell = spelling_parsed(items)
+    careful = [read_run(run, kind_of(run[0]), spell, start) for start, run in runs]
     fast = strict.read(json.dumps(items))
-    careful = openai_responses.from_request([*items, {"role": "user"}]).history[:-1]
-    assert fast is None or list(map(bare, fast.input)) == list(map(bare, careful))
-    assert fast is None or written(fast.input)["input"] == items
+    assert fast is None or told(fast.input) == told(careful)
+    for (_, run), message in zip(runs, careful, strict=True):
+        opened = strict.read_open(run)
+        assert opened is None or told([opened]) == told([message])
+
+
+def runs_of(items):
+    """Split items into those of one message each, with the index of the first."""
+    keys = ["reply" if kind_of(item) == "reply" else at for at, item in enumerate(items)]
+    groups = groupby(enumerate(items), key=lambda numbered: keys[numbered[0]])
+    runs = [list(group) for _, group in groups]
+    return [(run[0][0], [item for _, item in run]) for run in runs]
+
+
+def told(history):
+    """Tell what messages say and write; a known edit may copy what a computed one repeats."""
+    sealed = [message.provider_data and message.provider_data.sealed for message in history]
+    return list(map(bare, history)), sealed, exact(written(history))
 
 
 def bare(message):
     return replace(message, provider_data=None)
+
+
+@needs_corpus
+def test_all_ways_read_the_recordings_the_same(requests):
+    for body in requests:
+        if isinstance(body.get("input"), list):
+            assert_all_ways_read_the_same(body["input"])
 
 
 @given(histories)

@@ -12,9 +12,11 @@ a JSON object with the keys
 from typing import NamedTuple, TypeAlias
 
 from msgspec import UnsetType
+from msgspec.structs import replace
 
+from molo.dialects.delta import Base, Edit, known
 from molo.dialects.loss import Read
-from molo.dialects.openai_responses.forms import DIALECT, with_delta
+from molo.dialects.openai_responses.forms import DIALECT, canonical, with_delta
 from molo.dialects.wire import Json, expect_object, parse, string, text
 from molo.errors import DecodeError
 from molo.message import Message, ProviderData, System, Text, User
@@ -45,7 +47,7 @@ def opened(body: Body) -> Read:
     elif instructions is None or instructions == "":
         parts["instructions"] = instructions
     else:
-        history.append(with_delta(System(string(instructions)), {"instructions": instructions}))
+        history.append(_system(instructions))
     if isinstance(body.input, list):
         history += body.input
     elif isinstance(body.input, str):
@@ -55,6 +57,16 @@ def opened(body: Body) -> Read:
         parts["input"] = "null" if body.input is None else "absent"
     envelope = ProviderData(dialect=DIALECT, delta=text(parts), digest="") if parts else None
     return Read(history, envelope=envelope)
+
+
+def _system(instructions: Json) -> System:
+    message = System(string(instructions))
+    if not isinstance(instructions, str):
+        return with_delta(message, {"instructions": instructions})
+    return replace(message, provider_data=known(Base(canonical(message)), _TOLD, DIALECT))
+
+
+_TOLD: Edit = [{"instructions": {"$": [0, "content"]}}]
 
 
 def parts_of(envelope: ProviderData | None) -> Envelope | None:

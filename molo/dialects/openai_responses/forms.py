@@ -60,16 +60,16 @@ M = TypeVar("M", bound=Message)
 
 def canonical(message: Message) -> list[Json]:
     """Write one message in canonical form; blocks that have no place are left out."""
-    match message:
-        case System(content=content):
-            return [{"role": "system", "content": content}]
-        case User(content=blocks):
-            return [{"role": "user", "content": _user_content(blocks)}]
+    match message:  # by how often they come
+        case ToolResult():
+            output = _output(message.content, message.attachments)
+            return [{"type": "function_call_output", "call_id": message.id, "output": output}]
         case Assistant():
             return _reply(message)
-        case ToolResult(id=id, content=content, attachments=attachments):
-            output = _output(content, attachments)
-            return [{"type": "function_call_output", "call_id": id, "output": output}]
+        case User():
+            return [{"role": "user", "content": _user_content(message.content)}]
+        case System():
+            return [{"role": "system", "content": message.content}]
 
 
 def with_delta(

@@ -19,7 +19,6 @@ import msgspec
 from msgspec import UNSET, Struct
 
 from molo.dialects.loss import Read
-from molo.dialects.openai_responses import strict
 from molo.dialects.openai_responses.envelope import Body, opened
 from molo.dialects.openai_responses.forms import DIALECT, with_delta
 from molo.dialects.openai_responses.items import (
@@ -33,6 +32,7 @@ from molo.dialects.openai_responses.items import (
 )
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.source import as_json
+from molo.dialects.openai_responses.strict import read, read_open
 from molo.dialects.wire import Given, Json, Number, Spell, spelling, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
@@ -43,7 +43,7 @@ from molo.errors.translation import (
 )
 from molo.message import ContentBlock, File, Image, Message, System, Text, ToolResult, User, Wire
 
-__all__ = ["from_request"]
+__all__ = ["from_request", "read_run"]
 
 
 def from_request(request: Given) -> Read:
@@ -63,7 +63,7 @@ def from_request(request: Given) -> Read:
     if isinstance(request, Mapping):
         request = {key: request[key] for key in ("instructions", "input") if key in request}
     data = as_json(request)
-    return opened(strict.read(data) or _read_with_care(data))
+    return opened(read(data) or _read_with_care(data))
 
 
 # --- Requests -------------------------------------------------------------------------------------
@@ -106,14 +106,19 @@ def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
     start = 0
     try:
         for start, stop in _runs(kinds):
-            read = _READERS.get(kinds[start])
             run = items[start:stop]
-            history.append(read(run[0]) if read else read_output(run, spell, start))
+            history.append(read_open(run) or read_run(run, kinds[start], spell, start))
     except (EncodeError, RecursionError):  # of JSON there is no other reason
         error = DecodeError("Expected an item nested less deeply", path=f"{place}[{start}]")
     else:
         return history
     raise error
+
+
+def read_run(run: list[Members], kind: Kind, spell: Spell, start: int) -> Message:
+    """Read the items of one message with care; `spell` knows them, the first by this index."""
+    reader = _READERS.get(kind)
+    return reader(run[0]) if reader else read_output(run, spell, start)
 
 
 def _kinds(items: list[Members], place: str) -> list[Kind]:

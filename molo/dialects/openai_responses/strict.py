@@ -1,21 +1,22 @@
-"""The common shapes as types: what they accept loses nothing by being read.
+"""The usual shapes as types: what they accept loses nothing by being read.
 
 A conversation of such items alone is decoded in one call and built without a look at any key. They
-are canonical, or messages of the system or a user that depart from it in a known way: with a
+are canonical, or messages that depart from it in a known way, which a small delta says: with a
 `"type": "message"`, or with their one text as a part, or both. What is refused here, for whatever
-reason, takes the careful path (`reading`).
+reason, takes the careful path (`reading`), where the items of one message that have such shapes are
+still read by their types, whatever other keys they have besides.
 """
 
-from collections.abc import Mapping
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, Edit, known
+from molo.dialects.delta import Base, known
 from molo.dialects.openai_responses.envelope import Body
 from molo.dialects.openai_responses.forms import DIALECT, canonical
+from molo.dialects.openai_responses.items import Members
 from molo.dialects.wire import Json
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
@@ -30,7 +31,7 @@ from molo.message import (
     User,
 )
 
-__all__ = ["read"]
+__all__ = ["read", "read_open"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -46,16 +47,30 @@ class _Image(_Shape, tag_field="type", tag="input_image"):
     detail: Literal["auto"]
 
 
+class _Said(_Shape, tag_field="type", tag="output_text"):
+    text: str
+
+
+_Part = _Text | _Image | _Said
+
+
 class _Item(_Shape):
     """A message, a call or its output: the three have no tag in common."""
 
     type: Literal["message", "function_call", "function_call_output"] | UnsetType = UNSET
     role: Literal["system", "user", "assistant"] | UnsetType = UNSET
-    content: str | list[_Text | _Image] | UnsetType = UNSET
+    content: str | list[_Part] | UnsetType = UNSET
     call_id: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     arguments: str | UnsetType = UNSET
     output: str | UnsetType = UNSET
+
+
+class _OpenItem(_Item, forbid_unknown_fields=False):
+    """An item with any other keys."""
+
+
+_KEYS = frozenset(_Item.__struct_fields__)
 
 
 class _Shaped(Struct):
@@ -68,12 +83,12 @@ class _Shaped(Struct):
 _decode = msgspec.json.Decoder(_Shaped | list[_Item]).decode
 
 
-class _NotCanonicalError(ValueError):
-    """A shape that the types accept and the writer would write differently."""
+class _NotUsualError(ValueError):
+    """A shape that the types accept and that departs from the canonical form in another way."""
 
 
 def read(data: Buffer | str) -> Body | None:
-    """Read a request whose items are canonical throughout; None for any other."""
+    """Read a request whose items are all usual; None for any other."""
     try:
         body = _decode(data)
     except DECODE_FAILURES:
@@ -85,113 +100,145 @@ def read(data: Buffer | str) -> Body | None:
         return Body(items, instructions)
     try:
         return Body(_history(items), instructions)
-    except _NotCanonicalError:
+    except _NotUsualError:
         return None
+
+
+def read_open(run: list[Members]) -> Message | None:
+    """Read the items of one message that are usual but for other keys; None for any others."""
+    try:
+        items: list[_Item] = [msgspec.convert(members, _OpenItem) for members in run]
+        message, edits = _reply(items) if _is_part(items[0]) else _alone(items[0])
+    except DECODE_FAILURES:  # also what is not usual
+        return None
+    if all(map(_KEYS.issuperset, run)):
+        return _with_edits(message, edits)
+    base = Base(canonical(message))
+    by_index: dict[str, Json] = {}
+    for index, members in enumerate(run):
+        if edits := {**edits, **base.added(members, _KEYS)}:
+            by_index[str(index)] = edits
+        edits = {}
+    return replace(message, provider_data=known(base, by_index, DIALECT))
+
+
+_Edits: TypeAlias = dict[str, Json]
+"""How the first item of a message departs from its canonical form; the others do not."""
+
+
+def _with_edits(message: Message, edits: _Edits) -> Message:
+    if not edits:
+        return message
+    return replace(message, provider_data=known(Base(canonical(message)), {"0": edits}, DIALECT))
 
 
 def _history(items: list[_Item]) -> list[Message]:
     history: list[Message] = []
-    said: str | None = None  # by the reply that is open
-    calls: list[ToolCall] = []
+    reply: list[_Item] = []  # the items of the reply that is open
     for item in items:
-        if item.type == "function_call":
-            calls.append(_call(item))
+        if _is_part(item):
+            reply.append(item)
             continue
-        if said is not None or calls:
-            if item.role == "assistant":
-                raise _NotCanonicalError
-            history.append(_reply(said, calls))
-            said, calls = None, []
-        if item.type == "function_call_output":
-            history.append(_result(item))
-        elif item.role == "assistant":
-            said = _text(item)
-        else:
-            history.append(_spoken(item))
-    if said is not None or calls:
-        history.append(_reply(said, calls))
+        if reply:
+            history.append(_with_edits(*_reply(reply)))
+            reply = []
+        history.append(_with_edits(*_alone(item)))
+    if reply:
+        history.append(_with_edits(*_reply(reply)))
     return history
 
 
-def _reply(said: str | None, calls: list[ToolCall]) -> Assistant:
+def _is_part(item: _Item) -> bool:
+    """Tell whether an item is part of a reply; every other one is a message."""
+    return item.type == "function_call" or item.role == "assistant"
+
+
+def _reply(items: list[_Item]) -> tuple[Assistant, _Edits]:
+    said: str | None = None
+    calls: list[ToolCall] = []
+    edits: _Edits = {}
+    for item in items:
+        if item.type == "function_call":
+            calls.append(_call(item))
+        elif said is None and not calls:
+            said, edits = _words(item, _Said), _edits(item)
+        else:
+            raise _NotUsualError
     if said == "" and calls:
-        raise _NotCanonicalError
-    return Assistant(said or "", None, tuple(calls))
+        raise _NotUsualError
+    return Assistant(said or "", None, tuple(calls)), edits
 
 
 def _call(item: _Item) -> ToolCall:
     id, name, arguments = item.call_id, item.name, item.arguments
     if id is UNSET or name is UNSET or arguments is UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.output is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     return ToolCall(id, name, arguments)
+
+
+def _alone(item: _Item) -> tuple[System | User | ToolResult, _Edits]:
+    if item.type == "function_call_output":
+        return _result(item), {}
+    if item.role == "system":
+        return System(_words(item, _Text)), _edits(item)
+    if item.role == "user":
+        return User(_blocks(_content(item))), _edits(item)
+    raise _NotUsualError
 
 
 def _result(item: _Item) -> ToolResult:
     id, output = item.call_id, item.output
     if id is UNSET or output is UNSET or item.name is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.arguments is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     return ToolResult(id, output)
 
 
-def _spoken(item: _Item) -> Message:
-    content = _content(item)
-    alone = _only_text(content)
-    words = content if alone is None else alone
-    message: System | User
-    if item.role == "user":
-        message = User(_blocks(words))
-    elif item.role == "system" and isinstance(words, str):
-        message = System(words)
-    else:
-        raise _NotCanonicalError
-    edit = _EDITS.get((item.type == "message", alone is not None))
-    if edit is None:
-        return message
-    return replace(message, provider_data=known(Base(canonical(message)), edit, DIALECT))
-
-
-def _only_text(content: str | list[_Text | _Image]) -> str | None:
-    if len(content) != 1 or isinstance(content, str):
-        return None
-    (part,) = content
-    return part.text if isinstance(part, _Text) else None
-
-
-_TYPED: dict[str, Json] = {"type": ["message"]}
-_LISTED: dict[str, Json] = {"content": [[{"type": "input_text", "text": {"$": [0, "content"]}}]]}
-_EDITS: Mapping[tuple[bool, bool], Edit] = {
-    (True, False): {"0": _TYPED},
-    (False, True): {"0": _LISTED},
-    (True, True): {"0": {**_TYPED, **_LISTED}},
-}
-"""How messages depart from the canonical form that have a type, or their one text as a part."""
-
-
-def _text(item: _Item) -> str:
-    content = _content(item)
-    if isinstance(content, str) and item.type is UNSET:
-        return content
-    raise _NotCanonicalError
-
-
-def _content(item: _Item) -> str | list[_Text | _Image]:
+def _content(item: _Item) -> str | list[_Part]:
     content = item.content
     if content is UNSET or item.call_id is not UNSET or item.name is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     return content
 
 
-def _blocks(content: str | list[_Text | _Image]) -> tuple[ContentBlock, ...]:
+def _words(item: _Item, kind: type[_Text | _Said]) -> str:
+    """Give the content of a message that is text: a string, or one part of this kind."""
+    content = _content(item)
+    if isinstance(content, str):
+        return content
+    if len(content) == 1 and isinstance(part := content[0], kind):
+        return part.text
+    raise _NotUsualError
+
+
+def _blocks(content: str | list[_Part]) -> tuple[ContentBlock, ...]:
     if isinstance(content, str):
         return (Text(content),)
     return tuple([_block(part) for part in content])
 
 
-def _block(part: _Text | _Image) -> ContentBlock:
-    return Text(part.text) if isinstance(part, _Text) else Image(url=part.image_url)
+def _block(part: _Part) -> ContentBlock:
+    match part:
+        case _Text():
+            return Text(part.text)
+        case _Image():
+            return Image(url=part.image_url)
+        case _Said():
+            raise _NotUsualError
+
+
+def _edits(item: _Item) -> _Edits:
+    """Tell how a message departs from its canonical form: it has a type, or its text is a part."""
+    edits: _Edits = {} if item.type is UNSET else {"type": ["message"]}
+    match item.content:
+        case [_Text() | _Said() as part]:
+            kind = str(part.__struct_config__.tag)
+            edits["content"] = [[{"type": kind, "text": {"$": [0, "content"]}}]]
+        case _:
+            pass
+    return edits
