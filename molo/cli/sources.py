@@ -145,7 +145,7 @@ def _transcript(lines: list[Record]) -> Record:
     messages: list[Message] = []
     losses: list[Loss] = []
     for line in lines:
-        losses += [replace(loss, at=len(messages) + (loss.at or 0)) for loss in line.losses]
+        losses += [_moved(loss, len(messages)) for loss in line.losses]
         messages += line.messages
     return Transcript(
         messages,
@@ -156,6 +156,10 @@ def _transcript(lines: list[Record]) -> Record:
         raw=b"".join([line.raw for line in lines]),
         lines=tuple([line.line for line in lines for _ in line.messages]),
     )
+
+
+def _moved(loss: Loss, by: int) -> Loss:
+    return loss if loss.at is None else replace(loss, at=loss.at + by)
 
 
 def split(record: Record) -> Sequence[Record]:
