@@ -41,7 +41,7 @@ def are_written_in(
     >>> are_written_in(["call_1", "call_2"], "word", 1, 6), are_written_in([""], "any", 1, None)
     (True, False)
     """
-    for length in set(map(len, texts)):
-        if length < shortest or (longest is not None and length > longest):
+    for text in texts:
+        if len(text) < shortest or (longest is not None and len(text) > longest):
             return False
     return alphabet == "any" or is_written_in("".join(texts), alphabet)

@@ -128,7 +128,7 @@ def check(history: Sequence[Message], rules: Rules = COMMON) -> tuple[Problem, .
     view = _View(list(history), pair(history), rules, [])
     for checker in CHECKERS.values():
         checker(view)
-    return tuple(sorted(view.found, key=_place))
+    return tuple(sorted(view.found, key=_place)) if view.found else ()
 
 
 def ensure(history: Sequence[Message], rules: Rules = COMMON) -> None:
@@ -405,8 +405,9 @@ def _judged_in_turn(turn: _Replies, rules: Rules, *, current: bool) -> _Replies:
 
 def _block_kinds(view: _View) -> None:
     rules = view.rules
-    taken = (rules.user_blocks, rules.assistant_blocks, rules.result_blocks)
-    if not rules.dialect and taken == (BLOCK_KINDS, BLOCK_KINDS, BLOCK_KINDS):
+    if not rules.dialect and (
+        rules.user_blocks == rules.assistant_blocks == rules.result_blocks == BLOCK_KINDS
+    ):
         return
     for at, message in enumerate(view.history):
         for part, block in enumerate(blocks(message)):

@@ -5,7 +5,7 @@ cut between the halves.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import msgspec
 from msgspec import Raw
@@ -18,10 +18,11 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _write = msgspec.msgpack.Encoder().encode
 
 
-def unencodable(history: Sequence[Message]) -> Iterator[int]:
+def unencodable(history: Sequence[Message]) -> list[int]:
     """List the indices of the messages of which some text cannot be written as UTF-8."""
-    if not _is_encodable(history):
-        yield from (at for at, message in enumerate(history) if not _is_encodable([message]))
+    if _is_encodable(history):
+        return []
+    return [at for at, message in enumerate(history) if not _is_encodable([message])]
 
 
 def _is_encodable(history: Sequence[Message]) -> bool:
@@ -43,24 +44,24 @@ def _ask_for_utf8(history: Sequence[Message]) -> None:
             for call in message.tool_calls:
                 if not (call.arguments.isascii() and call.id.isascii() and call.name.isascii()):
                     _write(call)
-            if message.attachments:
-                _write(message.attachments)
+            if message.attachments or message.provider_data is not None:
+                _write(message)
         elif type(message) is ToolResult:
             if not (message.content.isascii() and message.id.isascii()):
                 Raw(message.content)
                 Raw(message.id)
-            if message.attachments:
-                _write(message.attachments)
+            if message.attachments or message.provider_data is not None:
+                _write(message)
         elif isinstance(message, User):
             for block in message.content:
                 if type(block) is not Text:
                     _write(block)
                 elif not block.text.isascii():
                     Raw(block.text)
-        elif not message.content.isascii():
-            Raw(message.content)
-        if message.provider_data is not None:
-            _write(message.provider_data)
+            if message.provider_data is not None:
+                _write(message)
+        elif not message.content.isascii() or message.provider_data is not None:
+            _write(message)
 
 
 def replace_surrogates(text: str) -> str:
