@@ -296,6 +296,7 @@ JSON_PIECES = [
 )
 @example('{"a":1,"a":2}', "parsed")
 @example("1NaN", "json")
+@example('{"a":"NaN"', "json")
 @example('"' + "x" * 600 + '"', "json")
 @example("[" * 256 + "]" * 256, "json")
 @example("[" * 257 + "]" * 257, "json")
