@@ -128,7 +128,10 @@ def trim(
     budgets = [
         _Budget(history, leading, limit, measure) for limit, measure in limits if limit is not None
     ]
-    start, user = cut = _cut(history, leading, budgets)
+    oldest = max([leading, *[budget.oldest for budget in budgets]])
+    if oldest == leading < len(history):
+        return Trimmed(history, (), (), 0)
+    start, user = cut = _cut(history, leading, oldest, budgets)
     over = _over(budgets, cut)
     dropped = (*range(leading, user), *range(user + 1, start))
     if not dropped:
@@ -175,16 +178,16 @@ class _Budget:
     ) -> None:
         self._history = history
         self._measure = measure
-        self._left = limit - sum(map(measure, history[:leading]))
+        self._left = left = limit - sum(map(measure, history[:leading]))
         self._newest = newest = [0]  # what the newest 0, 1, 2 … messages take up
         self._users: dict[int, int] = {}  # what Users further back take up
         amount = 0
         for message in reversed(history[leading:]):
             amount += measure(message)
             newest.append(amount)
-            if amount > self._left:
+            if amount > left:
                 break
-        held = bisect_right(newest, self._left) - 1
+        held = bisect_right(newest, left) - 1
         self.oldest = len(history) - max(0, held)
 
     def excess(self, cut: _Cut) -> int:
@@ -216,11 +219,8 @@ def _over(budgets: Sequence[_Budget], cut: _Cut) -> int:
     return 0
 
 
-def _cut(history: Sequence[Message], leading: int, budgets: Sequence[_Budget]) -> _Cut:
+def _cut(history: Sequence[Message], leading: int, oldest: int, budgets: Sequence[_Budget]) -> _Cut:
     """Find the oldest place to cut at which all budgets hold what is kept, or else the newest."""
-    oldest = max([leading, *[budget.oldest for budget in budgets]])
-    if oldest == leading:
-        return leading, leading
     cut = _oldest_cut(history, leading, oldest, budgets, frozenset())
     if _has_strays(history[cut[0] :]):
         cut = _oldest_cut(history, leading, oldest, budgets, _torn(history))
@@ -237,7 +237,8 @@ def _oldest_cut(
     for cut in _cuts(history, leading, oldest):
         if cut[0] not in torn and _over(budgets, cut) == 0:
             return cut
-    return max(cut for cut in _cuts(history, leading, leading) if cut[0] not in torn)
+    whole = _cuts(history, leading, leading)
+    return max((cut for cut in whole if cut[0] not in torn), default=(len(history), len(history)))
 
 
 def _cuts(history: Sequence[Message], leading: int, oldest: int) -> Iterator[_Cut]:
