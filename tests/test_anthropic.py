@@ -467,22 +467,54 @@ def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, history):
     ]
 
 
+CACHED = {"cache_control": {"type": "ephemeral", "ttl": "1h"}}
+LONG = "Some words that are not repeated."
+
+
 @pytest.mark.parametrize(
-    ("wire", "message", "delta"),
+    ("wire", "messages"),
     [
-        ({"messages": [{"role": "user", "content": "Hi"}]}, User((Text("Hi"),)), "content"),
-        ({"messages": [{"role": "user", "content": ""}]}, User((Text(""),)), "content"),
-        ({"messages": [{"role": "assistant", "content": "Hi"}]}, Assistant("Hi"), "content"),
-        ({"messages": [{"role": "assistant", "content": ""}]}, Assistant(""), "content"),
-        ({"system": "Be brief.", "messages": []}, System("Be brief."), "content"),
+        ({"messages": [{"role": "user", "content": "Hi"}]}, [User((Text("Hi"),))]),
+        ({"messages": [{"role": "user", "content": LONG}]}, [User((Text(LONG),))]),
+        ({"messages": [{"role": "user", "content": ""}]}, [User((Text(""),))]),
+        ({"messages": [{"role": "assistant", "content": LONG}]}, [Assistant(LONG)]),
+        ({"messages": [{"role": "assistant", "content": ""}]}, [Assistant("")]),
+        ({"system": LONG, "messages": []}, [System(LONG)]),
+        ({"system": [{**text("a"), **CACHED}], "messages": []}, [System("a")]),
+        (
+            {"messages": [user({**text("a"), **CACHED}, {**text("b"), "cache_control": None})]},
+            [User((Text("a"), Text("b")))],
+        ),
+        (
+            {"messages": [user({"type": "image", "source": LINK, **CACHED})]},
+            [User((Image(url="https://example.org/a"),))],
+        ),
+        (
+            {"messages": [assistant({**text("a"), **CACHED}, {**call(), **CACHED})]},
+            [Assistant("a", None, (ToolCall("c1", "f", "{}"),))],
+        ),
+        ({"messages": [user(result(**CACHED))]}, [ToolResult("c1", "ok")]),
+        ({"messages": [user(result([text(LONG)]))]}, [ToolResult("c1", LONG)]),
+        ({"messages": [user(result([text("a")], is_error=False))]}, [ToolResult("c1", "a")]),
     ],
 )
-def test_bare_strings_take_the_strict_path_and_have_a_small_delta(wire, message, delta):
-    (read,) = strict.read_json(json.dumps(wire)) or ()
-    assert [read] == reading.read_carefully(json.dumps(wire)).history
-    assert replace(read, provider_data=None) == message
-    assert delta in read.provider_data.delta and len(read.provider_data.delta) < 50
-    assert is_same(written([read]), wire)
+def test_usual_shapes_take_the_strict_path_and_have_a_small_delta(wire, messages):
+    read = strict.read_json(json.dumps(wire))
+    assert told(read) == told(reading.read_carefully(json.dumps(wire)).history)
+    assert [replace(message, provider_data=None) for message in read] == messages
+    assert all(0 < len(message.provider_data.delta) < 150 for message in read)
+    assert not any(LONG in message.provider_data.delta for message in read)
+    assert is_same(written(read), wire)
+
+
+@pytest.mark.parametrize("content", ["Hi", [text("Hi")], [result("b")]])
+def test_objects_of_their_own_behind_results_take_the_strict_path(content):
+    messages = [user(result("a")), {"role": "user", "content": content}]
+    read = strict.read_json(json.dumps(messages))
+    assert told(read) == told(read_with_care(messages))
+    assert [message.provider_data is not None for message in read] == [False, True]
+    assert '"join":"new"' in read[1].provider_data.delta
+    assert written(read)["messages"] == messages
 
 
 # --- Other shapes ---------------------------------------------------------------------------------
@@ -1276,7 +1308,24 @@ def test_the_cost_of_a_stream_is_linear_in_its_length():
 
 # --- Laws -----------------------------------------------------------------------------------------
 
-_values = st.sampled_from([None, True, False, 0, 1, "", "a", "I think.", [], {}, "UE5H", ["a"]])
+_values = st.sampled_from(
+    [
+        None,
+        True,
+        False,
+        0,
+        1,
+        0.5,
+        "",
+        "a",
+        "I think.",
+        [],
+        {},
+        "UE5H",
+        ["a"],
+        {"type": "ephemeral"},
+    ]
+)
 _keys = st.sampled_from(["cache_control", "citations", "caller", "type", "text", "id", "signature"])
 _blocks = st.builds(
     lambda block, odd: {**block, **odd},

@@ -976,9 +976,13 @@ def runs_of(items):
 
 
 def told(history):
-    """Tell what messages say and write; a known edit may copy what a computed one repeats."""
-    sealed = [message.provider_data and message.provider_data.sealed for message in history]
-    return list(map(bare, history)), sealed, exact(written(history))
+    """Tell what messages say, whatever the order of keys in their deltas."""
+    return [(bare(message), message.provider_data and delta_of(message)) for message in history]
+
+
+def delta_of(message):
+    data = message.provider_data
+    return exact(json.loads(data.delta)), data.digest, data.sealed
 
 
 def bare(message):

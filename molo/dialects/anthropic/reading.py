@@ -34,10 +34,10 @@ from molo.dialects.anthropic.messages import (
     runs,
     shell_of,
 )
-from molo.dialects.anthropic.strict import read_json, read_object
+from molo.dialects.anthropic.strict import read_json, read_object, would_join
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, as_json, expect_text, parse
+from molo.dialects.wire import Json, as_json, expect_object, expect_text, parse
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
     DECODE_FAILURES,
@@ -47,7 +47,7 @@ from molo.errors.translation import (
     decode_error,
     identified,
 )
-from molo.message import Message, ProviderData, ToolResult
+from molo.message import Message, ProviderData
 
 __all__ = ["Request", "from_request", "read_carefully"]
 
@@ -79,11 +79,12 @@ def from_request(request: Request) -> Read:
 
 
 class _Body(Struct):
-    messages: list[dict[str, Raw]]
+    messages: list[Raw]
     system: Raw | UnsetType = UNSET
 
 
-_decode_raw = msgspec.json.Decoder(_Body | list[dict[str, Raw]]).decode
+_decode_raw = msgspec.json.Decoder(_Body | list[Raw]).decode
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
@@ -122,12 +123,12 @@ class Reading:
         else:
             self.history.append(read_system({"role": "system", "content": system}, None))
 
-    def read_messages(self, place: str, objects: list[dict[str, Raw]], data: Buffer | str) -> None:
-        for index, raws in enumerate(objects):
-            messages = None if self._would_join() else read_object(raws)
+    def read_messages(self, place: str, objects: list[Raw], data: Buffer | str) -> None:
+        for index, raw in enumerate(objects):
+            messages = read_object(raw, joins=would_join(self.history))
             if messages is None:
-                members = {key: _parsed(raw, data) for key, raw in raws.items()}
-                self._read_at(f"{place}[{index}]", members, raws)
+                members = expect_object(_parsed(raw, data), f"{place}[{index}]")
+                self._read_at(f"{place}[{index}]", members, _decode_members(raw))
             else:
                 self.history += messages
 
@@ -160,18 +161,14 @@ class Reading:
     def _read_user(self, members: Members) -> None:
         content = members.get("content")
         shell = shell_of(members)
-        join: Join | None = "new" if self._would_join() else None
+        join: Join | None = "new" if would_join(self.history) else None
         if not isinstance(content, list):
             self.history.append(read_bare_user(members, join))
             return
         for run in runs(content):
             self.history.append(read_run(run, shell, join))
             shell = SHELLS["user"]
-            join = None if self._would_join() else "same"
-
-    def _would_join(self) -> bool:
-        """Tell whether the blocks of a user would stand in one object with those before them."""
-        return bool(self.history) and isinstance(self.history[-1], ToolResult)
+            join = None if would_join(self.history) else "same"
 
 
 _ROLES = ("user", "assistant", "system")

@@ -1,14 +1,15 @@
-"""The canonical shapes as types: what they accept loses nothing by being read.
+"""The usual shapes as types: what they accept loses nothing by being read.
 
-A conversation of canonical messages is decoded in one call and built without a look at any key.
-Some common shapes are canonical but for one thing, which a small delta says: a bare string for
-content or `system`, a result whose content is an array or that says `is_error: false`. What is
-refused here, for whatever reason, takes the careful path (`reading`), where an object whose blocks
-are canonical is still read by its types, whatever keys it has besides.
+A conversation of such messages is decoded in one call and built without a look at any key. They are
+canonical, or depart from it in a known way, which a small delta says: a bare string for content or
+`system`, a `cache_control`, a result whose text is an array's or that says `is_error: false`, an
+object of its own behind results. What is refused here, for whatever reason, takes the careful path
+(`reading`), where an object whose blocks are usual is still read by its types, whatever keys it has
+besides.
 """
 
-from collections.abc import Mapping
-from typing import TypeAlias
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -17,8 +18,8 @@ from msgspec.structs import replace
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
 from molo.dialects.anthropic.forms import SHELLS, canonical
 from molo.dialects.anthropic.messages import read_run
-from molo.dialects.delta import Base, Unit, added, keep, known
-from molo.dialects.wire import parse
+from molo.dialects.delta import Base, Edit, Join, added, copied, known
+from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
 from molo.message import (
@@ -33,29 +34,37 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["read_json", "read_object"]
+__all__ = ["read_json", "read_object", "would_join"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
     """The settings of all shapes."""
 
 
-class _Image(_Shape, tag_field="type", tag="image"):
+class _Block(_Shape, kw_only=True):
+    cache_control: dict[str, str] | UnsetType | None = UNSET
+
+
+class _Text(_Block, tag_field="type", tag="text"):
+    text: str
+
+
+class _Image(_Block, tag_field="type", tag="image"):
     source: dict[str, str]
 
 
-class _Document(_Shape, tag_field="type", tag="document"):
+class _Document(_Block, tag_field="type", tag="document"):
     source: dict[str, str]
     title: str | UnsetType = UNSET
 
 
-class _Result(_Shape, tag_field="type", tag="tool_result"):
+class _Result(_Block, tag_field="type", tag="tool_result"):
     tool_use_id: str
-    content: str | list[Text | _Image | _Document]
+    content: str | list[_Text | _Image | _Document]
     is_error: bool | UnsetType = UNSET
 
 
-class _Call(_Shape, tag_field="type", tag="tool_use"):
+class _Call(_Block, tag_field="type", tag="tool_use"):
     id: str
     name: str
     input: Raw
@@ -64,36 +73,38 @@ class _Call(_Shape, tag_field="type", tag="tool_use"):
 _Media: TypeAlias = _Image | _Document
 
 
-_Heard: TypeAlias = str | list[Text | _Result | _Media]
-_Said: TypeAlias = str | list[Text | _Call]
+_Any: TypeAlias = _Text | _Result | _Media | _Call
 
 
 class _User(_Shape, tag_field="role", tag="user"):
-    content: _Heard
+    content: str | list[_Text | _Result | _Media]
 
 
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
-    content: _Said
+    content: str | list[_Text | _Call]
 
 
 class _Body(Struct):
     """A request body; its other keys are no business of the conversation."""
 
     messages: list[_User | _Assistant]
-    system: str | list[Text | _Image] | UnsetType = UNSET  # one type alone needs no tag
+    system: str | list[_Text | _Image] | UnsetType = UNSET  # one type alone needs no tag
 
 
 _decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
-_decode_heard = msgspec.json.Decoder(_Heard).decode
-_decode_said = msgspec.json.Decoder(_Said).decode
+
+# Any object whose only array is that of usual blocks; one with a fraction, whose spelling would be
+# lost, is none.
+_Open: TypeAlias = dict[str, str | list[_Any] | dict[str, Any] | int | bool | None]
+_decode_open = msgspec.json.Decoder(_Open, float_hook=Number).decode
 
 
-class _NotCanonicalError(ValueError):
-    """A shape that the types accept and the writer would write differently."""
+class _NotUsualError(ValueError):
+    """A shape that the types accept and that departs from the canonical form in another way."""
 
 
 def read_json(data: Buffer | str) -> list[Message] | None:
-    """Read a request that is canonical throughout; None for any other."""
+    """Read a request whose messages are all usual; None for any other."""
     try:
         body = _decode(data)
     except DECODE_FAILURES:
@@ -105,123 +116,180 @@ def read_json(data: Buffer | str) -> list[Message] | None:
         else:
             history += _systems(body.system)
             _read(body.messages, history)
-    except ValueError:  # not canonical, or an input that is no UTF-8
+    except ValueError:  # not usual, or an input that is no UTF-8
         return None
     return history
 
 
-def read_object(raws: Mapping[str, Raw]) -> list[Message] | None:
-    """Read one object of `messages` with canonical blocks and any other keys; None for any other.
+def read_object(raw: Raw, *, joins: bool) -> list[Message] | None:
+    """Read one object of `messages` with usual blocks and any other keys; None for any other.
 
-    The messages are those that it gives where no result stands in front of it.
+    `joins` says that blocks of a user would stand in one object with those before them.
     """
     try:
-        if raws.get("role") == _USER:
-            messages = _heard(_decode_heard(raws["content"]))
-        elif raws.get("role") == _ASSISTANT:
-            messages = [_said(_decode_said(raws["content"]))]
-        else:
+        members = _decode_open(raw)
+        content = members.pop("content", None)
+        if not isinstance(content, str | list):
             return None
-        if len(raws) > 2:
-            messages[0] = _in_shell(messages[0], raws)
-    except (KeyError, *DECODE_FAILURES):
+        match members.pop("role", None):
+            case "user":
+                return _heard(content, "new" if joins else None, _shell(members))
+            case "assistant":
+                return [_said(content, _shell(members))]
+            case _:
+                return None
+    except DECODE_FAILURES:
         return None
-    return messages
 
 
-_USER = Raw(b'"user"')
-_ASSISTANT = Raw(b'"assistant"')
+def _shell(members: _Open) -> Edit | None:
+    """Say what an object has besides its role and its blocks."""
+    odd: dict[str, Json] = {}
+    for key, value in members.items():
+        if isinstance(value, list):
+            raise _NotUsualError
+        odd[key] = value
+    return added(odd) if odd else None
 
 
-def _in_shell(message: Message, raws: Mapping[str, Raw]) -> Message:
-    """Keep the keys that the object of a message has besides its blocks."""
-    if message.provider_data is not None:
-        raise _NotCanonicalError
-    odd = {key: parse(raw) for key, raw in raws.items() if key not in ("role", "content")}
-    data = known(Base(canonical(message)), None, DIALECT, shell=added(odd))
-    return replace(message, provider_data=data)
-
-
-def _systems(system: str | list[Text | _Image] | UnsetType) -> list[Message]:
-    if system is UNSET:
-        return []
-    if not system:
-        raise _NotCanonicalError
-    if isinstance(system, str):
-        return [_bare(System(system), system)]
-    return [_system(block) for block in system]
-
-
-def _system(block: Text | _Image) -> System:
-    if isinstance(block, Text):
-        return System(block.text)
-    raise _NotCanonicalError
-
-
-def _bare(message: System | User | Assistant, content: str) -> Message:
-    data = keep(Unit(canonical(message)), Unit({"content": content}), DIALECT)
-    return replace(message, provider_data=data)
+def would_join(history: list[Message]) -> bool:
+    """Tell whether blocks of a user would stand in one object with those before them."""
+    return bool(history) and isinstance(history[-1], ToolResult)
 
 
 def _read(shapes: list[_User | _Assistant], history: list[Message]) -> None:
     for shape in shapes:
         if isinstance(shape, _Assistant):
             history.append(_said(shape.content))
-        elif history and isinstance(history[-1], ToolResult):
-            raise _NotCanonicalError  # one object would hold both
         else:
-            history += _heard(shape.content)
+            history += _heard(shape.content, "new" if would_join(history) else None)
 
 
-def _heard(content: _Heard) -> list[Message]:
+_Edits: TypeAlias = dict[str, Json]
+"""How a block departs from the canonical one; or the blocks of a message, by their index."""
+
+
+def _kept(
+    message: Message, edit: Edit | None, join: Join | None = None, shell: Edit | None = None
+) -> Message:
+    """Keep how a message departs from its canonical form, if it does."""
+    if not edit and join is None and shell is None:
+        return message
+    data = known(Base(canonical(message)), edit or None, DIALECT, join=join, shell=shell)
+    return replace(message, provider_data=data)
+
+
+def _bare(content: str) -> Edit:
+    return [{"content": copied(content, 0, "text")}]
+
+
+def _marked(block: _Block) -> _Edits:
+    """Tell of the `cache_control` of a block, which no canonical one has."""
+    control = block.cache_control
+    if control is UNSET:
+        return {}
+    return added({"cache_control": None if control is None else {**control}})
+
+
+# --- Systems, users and results -------------------------------------------------------------------
+
+
+def _systems(system: str | list[_Text | _Image] | UnsetType) -> list[Message]:
+    if system is UNSET:
+        return []
+    if not system:
+        raise _NotUsualError
+    if isinstance(system, str):
+        return [_kept(System(system), _bare(system))]
+    return [_system(block) for block in system]
+
+
+def _system(block: _Text | _Image) -> Message:
+    if not isinstance(block, _Text):
+        raise _NotUsualError
+    marked = _marked(block)
+    return _kept(System(block.text), {"0": marked} if marked else None)
+
+
+def _heard(
+    content: str | Sequence[_Any], join: Join | None, shell: Edit | None = None
+) -> list[Message]:
+    """Read the blocks of a user; `join` and `shell` are those of the first message."""
     if isinstance(content, str):
-        return [_bare(User((Text(content),)), content)]
+        return [_kept(User((Text(content),)), _bare(content), join, shell)]
     messages: list[Message] = []
     said: list[ContentBlock] = []
+    edits: _Edits = {}
     for block in content:
-        if isinstance(block, Text):
-            said.append(block)
-        elif not isinstance(block, _Result):
-            said.append(_media(block))
+        if not isinstance(block, _Result):
+            if block.cache_control is not UNSET:
+                edits[str(len(said))] = _marked(block)
+            said.append(Text(block.text) if isinstance(block, _Text) else _media(block))
         elif said:
-            raise _NotCanonicalError
+            raise _NotUsualError
         else:
-            messages.append(_result(block))
+            messages.append(_result(block, join, shell))
+            join, shell = None, None
     if said or not content:
-        messages.append(User(tuple(said)))
+        messages.append(_kept(User(tuple(said)), edits, join, shell))
     return messages
 
 
-def _result(shape: _Result) -> Message:
-    if isinstance(shape.content, str) and shape.is_error is not False:
-        return ToolResult(shape.tool_use_id, shape.content, is_error=shape.is_error is True)
+def _result(shape: _Result, join: Join | None, shell: Edit | None) -> Message:
+    edits = _marked(shape)
+    content = shape.content
+    if isinstance(content, list):
+        match content:
+            case [_Text(text=text, cache_control=UnsetType())]:
+                content = text
+                edits["content"] = [[{"type": "text", "text": copied(text, 0, "content")}]]
+            case _:
+                return _result_with_parts(shape, join, shell)
+    if shape.is_error is False:
+        edits["is_error"] = [False]
+    message = ToolResult(shape.tool_use_id, content, is_error=shape.is_error is True)
+    return _kept(message, {"0": edits} if edits else None, join, shell)
+
+
+def _result_with_parts(shape: _Result, join: Join | None, shell: Edit | None) -> Message:
+    if join is not None or shell is not None:
+        raise _NotUsualError
     message = read_run([msgspec.to_builtins(shape)], SHELLS["user"], None)
     if any(isinstance(block, Wire) for block in blocks(message)):
-        raise _NotCanonicalError
+        raise _NotUsualError
     return message
 
 
-def _media(shape: _Media) -> ContentBlock:
+def _media(shape: _Media | _Call) -> ContentBlock:
+    if isinstance(shape, _Call):
+        raise _NotUsualError
     wire = msgspec.to_builtins(shape)
+    wire.pop("cache_control", None)
     block = read_block(wire)
     if isinstance(block, Wire) or write_block(block) != wire:
-        raise _NotCanonicalError
+        raise _NotUsualError
     return block
 
 
-def _said(content: _Said) -> Message:
+# --- Assistants -----------------------------------------------------------------------------------
+
+
+def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Message:
     if isinstance(content, str):
-        return _bare(Assistant(content), content)
+        return _kept(Assistant(content), _bare(content), None, shell)
     said = ""
     calls: list[ToolCall] = []
-    for block in content:
-        if not isinstance(block, Text):
+    edits: _Edits = {}
+    for index, block in enumerate(content):
+        if block.cache_control is not UNSET:
+            edits[str(index)] = _marked(block)
+        if isinstance(block, _Call):
             calls.append(ToolCall(block.id, block.name, _arguments(block.input)))
-        elif said or calls or not block.text:
-            raise _NotCanonicalError
+        elif not isinstance(block, _Text) or said or calls or not block.text:
+            raise _NotUsualError
         else:
             said = block.text
-    return Assistant(said, None, tuple(calls))
+    return _kept(Assistant(said, None, tuple(calls)), edits, None, shell)
 
 
 def _arguments(given: Raw) -> str:

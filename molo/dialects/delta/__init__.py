@@ -54,7 +54,7 @@ from typing import Literal
 from msgspec import Struct
 
 from molo.dialects.delta.applying import patched
-from molo.dialects.delta.computing import Base, Edit, added, difference, packed
+from molo.dialects.delta.computing import Base, Edit, added, copied, difference, packed
 from molo.dialects.loss import Code
 from molo.dialects.wire import Json, expect_array, expect_object, member, parse, text
 from molo.errors import DecodeError, EncodeError
@@ -67,6 +67,7 @@ __all__ = [
     "Join",
     "Unit",
     "added",
+    "copied",
     "difference",
     "keep",
     "known",

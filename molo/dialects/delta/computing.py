@@ -10,7 +10,7 @@ from molo.dialects.wire import Json, encoded, parse, text
 from molo.errors import DecodeError
 from molo.errors.translation import ENCODE_FAILURES
 
-__all__ = ["Base", "Edit", "added", "difference", "packed"]
+__all__ = ["Base", "Edit", "added", "copied", "difference", "packed"]
 
 Edit: TypeAlias = dict[str, Json] | list[Json]
 """What has to be done to a JSON value, in the form that the package's docstring tells."""
@@ -34,6 +34,15 @@ def added(members: dict[str, Json]) -> dict[str, Json]:
     {'name': [None]}
     """
     return _NOTHING.added(members, ())
+
+
+def copied(text: str, *path: str | int) -> Json:
+    """Give what an edit says of a text that the base has at this path.
+
+    >>> copied("Hi", "content"), copied("Hello, world", "content")
+    ('Hi', {'$': ['content']})
+    """
+    return {"$": [*path]} if len(text) >= _COPIED else text
 
 
 class Base:

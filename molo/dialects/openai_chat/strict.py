@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, known
+from molo.dialects.delta import Base, copied, known
 from molo.dialects.openai_chat.forms import DIALECT, TELLING, canonical
 from molo.dialects.wire import Json
 from molo.errors.translation import DECODE_FAILURES, Buffer
@@ -74,7 +74,7 @@ class _System(_Shape, tag_field="role", tag="system"):
         return System(_one_text(self.content))
 
     def edits(self) -> _Edits:
-        return _CANONICAL if isinstance(self.content, str) else _AS_PART
+        return _listed(self.content)
 
 
 class _Developer(_System, tag="developer"):
@@ -92,10 +92,7 @@ class _User(_Shape, tag_field="role", tag="user"):
         return User(tuple([_block(part) for part in content]))
 
     def edits(self) -> _Edits:
-        content = self.content
-        if isinstance(content, str) or len(content) != 1 or not isinstance(content[0], Text):
-            return _CANONICAL
-        return _AS_PART
+        return _listed(self.content)
 
 
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
@@ -114,7 +111,7 @@ class _Assistant(_Shape, tag_field="role", tag="assistant"):
     def edits(self) -> _Edits:
         content = self.content
         if isinstance(content, list):
-            return _AS_PART
+            return _listed(content)
         if content is UNSET:
             return {"content": []}
         # No text is written as null beside calls, and as "" without.
@@ -135,7 +132,17 @@ class _Tool(_Shape, tag_field="role", tag="tool"):
 
 
 _CANONICAL: _Edits = {}
-_AS_PART: _Edits = {"content": [[{"type": "text", "text": {"$": ["content"]}}]]}
+
+
+def _listed(content: str | _Parts) -> _Edits:
+    """Say of a text that it is the only part of an array, if it is."""
+    if isinstance(content, str):
+        return _CANONICAL
+    match content:
+        case [Text(text=text)]:
+            return {"content": [[{"type": "text", "text": copied(text, "content")}]]}
+        case _:
+            return _CANONICAL
 
 
 def _one_text(content: str | _Parts) -> str:
@@ -143,7 +150,7 @@ def _one_text(content: str | _Parts) -> str:
     if isinstance(content, str):
         return content
     match content:
-        case [Text(text=text)] if text:  # beside calls there is no "" to copy
+        case [Text(text=text)]:
             return text
         case _:
             raise _NotUsualError

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 from msgspec import UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, Edit, known
+from molo.dialects.delta import Base, Edit, copied, known
 from molo.dialects.loss import Read
 from molo.dialects.openai_responses.forms import DIALECT, canonical, with_delta
 from molo.dialects.wire import Json, expect_object, parse, string, text
@@ -63,10 +63,8 @@ def _system(instructions: Json) -> System:
     message = System(string(instructions))
     if not isinstance(instructions, str):
         return with_delta(message, {"instructions": instructions})
-    return replace(message, provider_data=known(Base(canonical(message)), _TOLD, DIALECT))
-
-
-_TOLD: Edit = [{"instructions": {"$": [0, "content"]}}]
+    edit: Edit = [{"instructions": copied(instructions, 0, "content")}]
+    return replace(message, provider_data=known(Base(canonical(message)), edit, DIALECT))
 
 
 def parts_of(envelope: ProviderData | None) -> Envelope | None:

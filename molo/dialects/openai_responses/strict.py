@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, known
+from molo.dialects.delta import Base, copied, known
 from molo.dialects.openai_responses.envelope import Body
 from molo.dialects.openai_responses.forms import DIALECT, canonical
 from molo.dialects.openai_responses.items import Members
@@ -238,7 +238,7 @@ def _edits(item: _Item) -> _Edits:
     match item.content:
         case [_Text() | _Said() as part]:
             kind = str(part.__struct_config__.tag)
-            edits["content"] = [[{"type": kind, "text": {"$": [0, "content"]}}]]
+            edits["content"] = [[{"type": kind, "text": copied(part.text, 0, "content")}]]
         case _:
             pass
     return edits
