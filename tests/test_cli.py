@@ -468,14 +468,29 @@ def test_of_a_transcript_that_cannot_be_written_all_lines_are_kept(
     assert out.read_bytes() == WRITTEN["rust-molo"]
 
 
-def test_where_no_line_is_to_keep_the_work_stops(tmp_path: Path, call: Call) -> None:
+def test_a_row_of_a_parquet_file_is_kept_as_json(tmp_path: Path, call: Call) -> None:
     pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `arrow`)")
-    log, table, out = tmp_path / "log.jsonl", tmp_path / "t.parquet", tmp_path / "out.jsonl"
+    log, table, out, rejects = map(
+        tmp_path.joinpath, ("log.jsonl", "t.parquet", "out.jsonl", "rejects")
+    )
     log.write_bytes(HELD_AND_NOT)
     assert call("convert", log, table).returncode == 0
-    arguments = ["--to", "rust-molo", "--rejects", tmp_path / "rejects"]
-    done = call("convert", table, out, *arguments)
+    to_rust = ("convert", table, out, "--to", "rust-molo")
+    assert (call(*to_rust).returncode, out.exists()) == (1, False)
+    assert call(*to_rust, "--rejects", rejects).returncode == 1
+    assert out.read_bytes() == WRITTEN["rust-molo"] * 2
+    assert rejects.read_bytes() == (PICTURED.rstrip() + b"\n") * 2
+
+
+def test_a_log_of_which_the_output_can_hold_nothing_is_still_a_log(
+    tmp_path: Path, call: Call
+) -> None:
+    log, out = tmp_path / "log.jsonl", tmp_path / "out.jsonl"
+    log.write_bytes(PICTURED)
+    done = call("convert", log, out, "--to", "rust-molo", "--rejects", tmp_path / "rejects")
     assert (done.returncode, out.exists()) == (1, False)
+    last = b"molo: Expected a log that rust-molo can hold, got none of 1 bad line"
+    assert done.stderr.splitlines()[-1] == last
 
 
 def test_losses_of_reading_are_told_as_those_of_writing_are(

@@ -235,6 +235,13 @@ def test_a_file_is_written_as_its_name_says(tmp_path, name, suffix):
     assert messages_of(read_file(path)) == [m for record in records for m in record.messages]
 
 
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_file_of_no_records_is_compressed_all_the_same(tmp_path, suffix):
+    path = tmp_path / f"log.jsonl{suffix}"
+    assert write([], path) == 0
+    assert {".gz": gzip.decompress, ".zst": zstd.decompress}[suffix](path.read_bytes()) == b""
+
+
 def test_the_same_records_give_the_same_compressed_bytes(tmp_path):
     for suffix in SUFFIXES:
         write(RECORDS, tmp_path / f"one{suffix}")

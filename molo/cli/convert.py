@@ -151,6 +151,8 @@ def _require_output(done: Tally, options: Options, plan: Plan) -> None:
     """Make sure that nothing gets lost when the output takes the place of what is there."""
     bad = number(sum(done.faults.values()), "bad line")
     if done.faults and not done.read["records"]:
+        if "unwritable" in done.faults:
+            raise EncodeError(f"Expected a log that {plan.format} can hold, got none of {bad}")
         raise DecodeError(f"Expected a log, got {bad} and no other; nothing was written")
     if plan.layout == "document" and not done.read["records"]:
         raise EncodeError("Expected one history for a document, got none")
@@ -177,14 +179,19 @@ def _convert(items: Iterator[Item], sinks: Sinks, *, plan: Plan) -> Tally:
         try:
             data = _written(edited, plan)
         except (EncodeError, FrameError) as failure:
-            if not edited.read.raw:
+            if not plan.keeps_rejects:
                 raise
             fault = of_unwritable(edited.read, failure)
-            _reject(fault, edited.read.raw, sinks, plan, tally)
+            _reject(fault, edited.read.raw or _row(edited.read), sinks, plan, tally)
         else:
             sinks.output(data)
             _count(edited, sinks, plan, tally)
     return tally
+
+
+def _row(read: Record) -> bytes:
+    """Write a row of a Parquet file, which has no bytes of its own, as molo's JSON."""
+    return encode_with_losses(read, "molo").data
 
 
 def _written(edited: _Edited, plan: Plan) -> bytes:

@@ -192,7 +192,8 @@ _REJECTS = _Argument(
     {
         "metavar": "FILE",
         "help": "write the bad lines there, byte for byte (not redacted), and those that OUT "
-        "cannot hold; without it the former are left out, and the latter stop the work",
+        "cannot hold (rows of a Parquet file as molo's JSON); without it the former are left out, "
+        "and the latter stop the work",
     },
 )
 _WORKERS = _Argument(

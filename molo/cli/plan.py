@@ -29,6 +29,7 @@ class Plan(NamedTuple):
     stripped: Keep | None  # what is kept where reasoning is stripped
     repair: Rules | None
     redact: Sequence[re.Pattern[str]]
+    keeps_rejects: bool
     tell_fault: Tell
     tell_edit: Tell
 
@@ -56,6 +57,7 @@ def make_plan(options: Options, source: Source, format: str | None) -> Plan:
         None if options.strip_reasoning is None else KEPT[options.strip_reasoning],
         rules,
         options.redact,
+        options.rejects is not None,
         as_json if tell_all else partial(as_text, source=source.path, paint=look(sys.stderr).paint),
         as_json if tell_all else _untold,
     )

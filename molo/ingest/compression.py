@@ -7,8 +7,8 @@ loaded where it is needed.
 import gzip
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import IO, NamedTuple, Protocol
 
@@ -172,8 +172,11 @@ def _unzstd(chunks: Iterable[bytes]) -> Iterator[bytes]:
     return _decompress(chunks, zstd.decompressor, zstd.failure, "zstd")
 
 
-def _zstd(file: IO[bytes]) -> AbstractContextManager[Output]:
-    return _load_zstd().open(file)
+@contextmanager
+def _zstd(file: IO[bytes]) -> Generator[Output, None, None]:
+    with _load_zstd().open(file) as output:
+        output.write(b"")  # without any write there would be no frame, and no zstd
+        yield output
 
 
 COMPRESSIONS = (
