@@ -164,11 +164,13 @@ def test_all_ways_read_the_same(requests):
     typed = 0
     for body in requests:
         careful = told(read_with_care(body["messages"]))
-        history = strict.read_json(compact(body["messages"]))
-        typed += history is not None
-        assert history is None or told(history) == careful
-        assert told(reading.read_carefully(compact(body["messages"])).history) == careful
-    assert typed > 450
+        data = compact(body["messages"])
+        typed += strict.read_json(data) is not None
+        for read in (strict.read_json, strict.read_open_json):
+            history = read(data)
+            assert history is None or told(history) == careful
+        assert told(reading.read_carefully(data).history) == careful
+    assert typed > 550
 
 
 @needs_corpus
@@ -515,6 +517,21 @@ def test_objects_of_their_own_behind_results_take_the_strict_path(content):
     assert [message.provider_data is not None for message in read] == [False, True]
     assert '"join":"new"' in read[1].provider_data.delta
     assert written(read)["messages"] == messages
+
+
+@pytest.mark.parametrize("messages", [wire["messages"] for wire, _ in CANONICAL])
+def test_objects_with_other_keys_are_read_by_their_types(messages):
+    odd = [{"trace": {"$": 1}, **message} for message in messages]
+    read = strict.read_open_json(compact(odd))
+    assert told(read) == told(read_with_care(odd))
+    assert is_same(written(read)["messages"], odd)
+
+
+@pytest.mark.parametrize("odd", [1.5, [text("a")], []])
+def test_keys_whose_spelling_or_shape_would_be_lost_take_the_careful_path(odd):
+    body = {"messages": [user(text("Hi"), trace=odd)]}
+    assert strict.read_open_json(compact(body)) is None
+    assert is_same(written(anthropic.from_request(compact(body)).history), body)
 
 
 # --- Other shapes ---------------------------------------------------------------------------------
@@ -1363,8 +1380,9 @@ def test_any_conversation_comes_back_key_for_key(body):
 @given(st.lists(_objects, max_size=5))
 def test_all_ways_read_any_messages_the_same(messages):
     careful = told(read_with_care(messages))
-    history = strict.read_json(compact(messages))
-    assert history is None or told(history) == careful
+    for read in (strict.read_json, strict.read_open_json):
+        history = read(compact(messages))
+        assert history is None or told(history) == careful
     assert told(reading.read_carefully(compact(messages)).history) == careful
 
 

@@ -34,7 +34,7 @@ from molo.dialects.anthropic.messages import (
     runs,
     shell_of,
 )
-from molo.dialects.anthropic.strict import read_json, read_object, would_join
+from molo.dialects.anthropic.strict import read_json, read_open_json, read_open_object, would_join
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.wire import Json, as_json, expect_object, expect_text, parse
@@ -72,6 +72,8 @@ def from_request(request: Request) -> Read:
     """
     data = as_json(request)
     history = read_json(data)
+    if history is None:
+        history = read_open_json(data)
     return read_carefully(data) if history is None else Read(history)
 
 
@@ -125,7 +127,7 @@ class Reading:
 
     def read_messages(self, place: str, objects: list[Raw], data: Buffer | str) -> None:
         for index, raw in enumerate(objects):
-            messages = read_object(raw, joins=would_join(self.history))
+            messages = read_open_object(raw, joins=would_join(self.history))
             if messages is None:
                 members = expect_object(_parsed(raw, data), f"{place}[{index}]")
                 self._read_at(f"{place}[{index}]", members, _decode_members(raw))

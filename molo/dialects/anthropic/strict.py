@@ -34,7 +34,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["read_json", "read_object", "would_join"]
+__all__ = ["read_json", "read_open_json", "read_open_object", "would_join"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -84,19 +84,30 @@ class _Assistant(_Shape, tag_field="role", tag="assistant"):
     content: str | list[_Text | _Call]
 
 
-class _Body(Struct):
-    """A request body; its other keys are no business of the conversation."""
+class _Beside(Struct, kw_only=True):
+    """What a request body has beside its messages that is business of the conversation."""
 
-    messages: list[_User | _Assistant]
     system: str | list[_Text | _Image] | UnsetType = UNSET  # one type alone needs no tag
 
 
-_decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
+class _Body(_Beside):
+    messages: list[_User | _Assistant]
 
-# Any object whose only array is that of usual blocks; one with a fraction, whose spelling would be
-# lost, is none.
+
 _Open: TypeAlias = dict[str, str | list[_Any] | dict[str, Any] | int | bool | None]
-_decode_open = msgspec.json.Decoder(_Open, float_hook=Number).decode
+"""A message with any other keys.
+
+Its only array is that of the blocks, and none of its numbers a fraction, whose spelling would be
+lost."""
+
+
+class _OpenBody(_Beside):
+    messages: list[_Open]
+
+
+_decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
+_decode_open = msgspec.json.Decoder(_OpenBody | list[_Open], float_hook=Number).decode
+_decode_open_object = msgspec.json.Decoder(_Open, float_hook=Number).decode
 
 
 class _NotUsualError(ValueError):
@@ -107,39 +118,47 @@ def read_json(data: Buffer | str) -> list[Message] | None:
     """Read a request whose messages are all usual; None for any other."""
     try:
         body = _decode(data)
-    except DECODE_FAILURES:
-        return None
-    history: list[Message] = []
-    try:
-        if isinstance(body, list):
-            _read(body, history)
-        else:
-            history += _systems(body.system)
-            _read(body.messages, history)
-    except ValueError:  # not usual, or an input that is no UTF-8
+        history = _systems(body.system) if isinstance(body, _Body) else []
+        for shape in body.messages if isinstance(body, _Body) else body:
+            if isinstance(shape, _Assistant):
+                history.append(_said(shape.content))
+            else:
+                history += _heard(shape.content, "new" if would_join(history) else None)
+    except DECODE_FAILURES:  # also what is not usual, and an input that is no UTF-8
         return None
     return history
 
 
-def read_object(raw: Raw, *, joins: bool) -> list[Message] | None:
-    """Read one object of `messages` with usual blocks and any other keys; None for any other.
+def read_open_json(data: Buffer | str) -> list[Message] | None:
+    """Read a request whose messages are all usual but for other keys; None for any other."""
+    try:
+        body = _decode_open(data)
+        history = _systems(body.system) if isinstance(body, _OpenBody) else []
+        for members in body.messages if isinstance(body, _OpenBody) else body:
+            history += _open_object(members, joins=would_join(history))
+    except DECODE_FAILURES:
+        return None
+    return history
+
+
+def read_open_object(raw: Raw, *, joins: bool) -> list[Message] | None:
+    """Read one object of `messages` that is usual but for other keys; None for any other.
 
     `joins` says that blocks of a user would stand in one object with those before them.
     """
     try:
-        members = _decode_open(raw)
-        content = members.pop("content", None)
-        if not isinstance(content, str | list):
-            return None
-        match members.pop("role", None):
-            case "user":
-                return _heard(content, "new" if joins else None, _shell(members))
-            case "assistant":
-                return [_said(content, _shell(members))]
-            case _:
-                return None
+        return _open_object(_decode_open_object(raw), joins=joins)
     except DECODE_FAILURES:
         return None
+
+
+def _open_object(members: _Open, *, joins: bool) -> list[Message]:
+    role, content = members.pop("role", None), members.pop("content", None)
+    if isinstance(content, str | list) and role == "user":
+        return _heard(content, "new" if joins else None, _shell(members))
+    if isinstance(content, str | list) and role == "assistant":
+        return [_said(content, _shell(members))]
+    raise _NotUsualError
 
 
 def _shell(members: _Open) -> Edit | None:
@@ -155,14 +174,6 @@ def _shell(members: _Open) -> Edit | None:
 def would_join(history: list[Message]) -> bool:
     """Tell whether blocks of a user would stand in one object with those before them."""
     return bool(history) and isinstance(history[-1], ToolResult)
-
-
-def _read(shapes: list[_User | _Assistant], history: list[Message]) -> None:
-    for shape in shapes:
-        if isinstance(shape, _Assistant):
-            history.append(_said(shape.content))
-        else:
-            history += _heard(shape.content, "new" if would_join(history) else None)
 
 
 _Edits: TypeAlias = dict[str, Json]

@@ -91,6 +91,8 @@ class Base:
         return value
 
     def _copy(self, value: str) -> Json:
+        if self._value is None:
+            return value
         if self._texts is None:
             if value.encode(errors="replace") not in self.packed():
                 return value  # as most are not; to collect the texts takes longer

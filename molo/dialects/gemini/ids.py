@@ -21,7 +21,8 @@ def named(id: str) -> str | None:
 
 def is_made_up(id: str, name: str) -> bool:
     """Tell whether the id of a call is one that was made up for this name."""
-    return id.startswith(name) and named(id) == name
+    end = len(name)
+    return id.startswith(name) and id[end : end + 1] == "_" and _is_number(id[end + 1 :])
 
 
 def _is_number(text: str) -> bool:

@@ -22,7 +22,7 @@ from typing import Any, TypeAlias
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from molo.dialects.delta import Unit, difference, keep
+from molo.dialects.delta import Unit, keep
 from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.contents import (
     Members,
@@ -31,10 +31,9 @@ from molo.dialects.gemini.contents import (
     read_system,
     read_user,
 )
-from molo.dialects.gemini.forms import SHELLS
 from molo.dialects.gemini.ids import Ids
 from molo.dialects.gemini.parts import DIALECT
-from molo.dialects.gemini.strict import read_json, read_parts, would_join
+from molo.dialects.gemini.strict import read_json, read_open_content, read_open_json, would_join
 from molo.dialects.loss import Read
 from molo.dialects.wire import Json, as_json, kind, parse
 from molo.errors import DecodeError, EncodeError
@@ -69,22 +68,22 @@ def from_request(request: Request) -> Read:
     """
     data = as_json(request)
     history = read_json(data)
+    if history is None:
+        history = read_open_json(data)
     return read_carefully(data) if history is None else Read(history)
 
 
 # --- Requests -------------------------------------------------------------------------------------
 
 
-_Content: TypeAlias = dict[str, Raw]
-
-
 class _Body(Struct):
-    contents: list[_Content] | _Content | str
+    contents: list[Raw] | dict[str, Raw] | str
     systemInstruction: Raw | UnsetType = UNSET  # noqa: N815
     system_instruction: Raw | UnsetType = UNSET
 
 
-_decode = msgspec.json.Decoder(_Body | list[_Content]).decode
+_decode = msgspec.json.Decoder(_Body | list[Raw]).decode
+_decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
 _FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
@@ -99,7 +98,7 @@ def read_carefully(data: Buffer | str) -> Read:
     raise error
 
 
-def _read(body: _Body | list[_Content], data: Buffer | str) -> Read:
+def _read(body: _Body | list[Raw], data: Buffer | str) -> Read:
     reading = _Reading()
     try:
         if isinstance(body, list):
@@ -137,9 +136,13 @@ class _Reading:
         else:
             self.read_contents("$.contents", body.contents)
 
-    def read_contents(self, place: str, contents: list[_Content]) -> None:
-        for index, content in enumerate(contents):
-            self._read_at(f"{place}[{index}]", content)
+    def read_contents(self, place: str, contents: list[Raw]) -> None:
+        for index, raw in enumerate(contents):
+            found = read_open_content(raw, self._ids, joins=would_join(self._history))
+            if found is None:
+                self._read_at(f"{place}[{index}]", raw)
+            else:
+                self._history += found
 
     def _read_instruction(self, key: str, raw: Raw | UnsetType) -> None:
         if raw is UNSET:
@@ -152,9 +155,9 @@ class _Reading:
         else:
             self._history += read_instruction(key, instruction)
 
-    def _read_at(self, place: str, content: _Content) -> None:
+    def _read_at(self, place: str, content: Raw | dict[str, Raw]) -> None:
         try:
-            self._read(content)
+            self._read(_members(content))
         except DecodeError as failure:
             error = DecodeError(failure.text, path=place + failure.path.removeprefix("$"))
         except (EncodeError, RecursionError):
@@ -163,7 +166,7 @@ class _Reading:
             return
         raise error
 
-    def _read(self, content: _Content) -> None:
+    def _read(self, content: dict[str, Raw]) -> None:
         shell = {key: parse(value) for key, value in content.items() if key != "parts"}
         role = shell.get("role")
         if role is not None and not isinstance(role, str):
@@ -173,20 +176,9 @@ class _Reading:
             if role is None or len(shell) > 1:
                 raise DecodeError("Expected field `parts`, got an object without it")
             self._read_carefully(role, shell, [])
-        elif not self._read_usual_parts(role, shell, parts):
+        else:
             members = {**shell, "parts": parse(parts)}
             self._read_carefully(role, members, args_of(members, parts))
-
-    def _read_usual_parts(self, role: str | None, shell: Members, parts: Raw) -> bool:
-        """Read a content whose parts have the usual shapes; tell whether it was one."""
-        if role not in ("user", "model"):
-            return False
-        usual = SHELLS[role]
-        odd = None if shell == usual else difference(usual, shell)
-        joins = would_join(self._history)
-        found = read_parts(role, parts, self._ids, joins=joins, shell=odd)
-        self._history += found or ()
-        return found is not None
 
     def _read_carefully(self, role: str | None, members: Members, args: list[str | None]) -> None:
         if role == "model":
@@ -196,6 +188,16 @@ class _Reading:
         else:
             self._ids.end_replies()
             self._history += read_user(members, self._ids, joins=would_join(self._history))
+
+
+def _members(content: Raw | dict[str, Raw]) -> dict[str, Raw]:
+    if isinstance(content, dict):
+        return content
+    try:
+        return _decode_members(content)
+    except msgspec.ValidationError:
+        pass
+    raise DecodeError(f"Expected `object`, got `{kind(parse(content))}`")
 
 
 def _is_silent(instruction: Json) -> bool:

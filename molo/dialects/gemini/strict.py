@@ -2,25 +2,27 @@
 
 A conversation of such contents is decoded in one call and built without a look at any key. Where
 they depart from the canonical form it is known how, and a small delta says it: the signature of a
-part, the name of a result that has an id, a content of its own behind results. What is refused
-here, for whatever reason, takes the careful path (`reading`).
+part, a `thought` that no canonical part has, the name of a result that has an id, a content of its
+own behind results, the role of a system instruction. What is refused here, for whatever reason,
+takes the careful path (`reading`), where a content whose parts are usual is still read by its
+types, whatever keys it has besides.
 """
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, Edit, Join, known
+from molo.dialects.delta import Base, Edit, Join, added, known
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
-from molo.dialects.gemini.ids import Ids, is_made_up, named
+from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
 
-__all__ = ["read_json", "read_parts", "would_join"]
+__all__ = ["read_json", "read_open_content", "read_open_json", "would_join"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -66,73 +68,104 @@ class _Content(_Shape):
 
 class _Sentence(_Shape):
     text: str
+    thought: bool | UnsetType = UNSET
 
 
 class _Instruction(_Shape):
-    role: Literal["user"]
     parts: Annotated[list[_Sentence], Meta(min_length=1)]
+    role: Literal["user", "model"] | UnsetType = UNSET
 
 
-class _Body(Struct):
-    """A request body; its other keys are no business of the conversation."""
+class _Beside(Struct, kw_only=True):
+    """What a request body has beside its contents that is business of the conversation."""
 
-    contents: list[_Content]
     systemInstruction: _Instruction | UnsetType = UNSET  # noqa: N815
     system_instruction: Raw | UnsetType = UNSET
 
 
+class _Body(_Beside):
+    contents: list[_Content]
+
+
+_Open: TypeAlias = dict[str, str | list[_Part] | dict[str, Any] | int | bool | None]
+"""A content with any other keys.
+
+Its only array is that of the parts, and none of its numbers a fraction, whose spelling would be
+lost."""
+
+
+class _OpenBody(_Beside):
+    contents: list[_Open]
+
+
 _decode = msgspec.json.Decoder(_Body | list[_Content], float_hook=Number).decode
-_decode_parts = msgspec.json.Decoder(list[_Part], float_hook=Number).decode
+_decode_open = msgspec.json.Decoder(_OpenBody | list[_Open], float_hook=Number).decode
+_decode_open_content = msgspec.json.Decoder(_Open, float_hook=Number).decode
 
 
-class _NotCanonicalError(ValueError):
-    """A shape that the types accept and the writer would write differently."""
+class _NotUsualError(ValueError):
+    """A shape that the types accept and that departs from the canonical form in another way."""
 
 
 def read_json(data: Buffer | str) -> list[Message] | None:
-    """Read a request that has the usual shapes throughout; None for any other."""
-    try:
-        body = _decode(data)
-    except DECODE_FAILURES:
-        return None
-    contents = body.contents if isinstance(body, _Body) else body
+    """Read a request whose contents are all usual; None for any other."""
     ids = Ids()
     try:
+        body = _decode(data)
         history = _systems(body) if isinstance(body, _Body) else []
-        for content in contents:
+        for content in body.contents if isinstance(body, _Body) else body:
             history += _content(content.role, content.parts, ids, joins=would_join(history))
-    except ValueError:  # not canonical, or args that are no UTF-8
+    except DECODE_FAILURES:  # also what is not usual, and args that are no UTF-8
         return None
     return history
 
 
-def read_parts(
-    role: str, parts: Raw, ids: Ids, *, joins: bool, shell: Edit | None
-) -> list[Message] | None:
-    """Read a content whose parts have the usual shapes; None for any other.
+def read_open_json(data: Buffer | str) -> list[Message] | None:
+    """Read a request whose contents are all usual but for other keys; None for any other."""
+    ids = Ids()
+    try:
+        body = _decode_open(data)
+        history = _systems(body) if isinstance(body, _OpenBody) else []
+        for members in body.contents if isinstance(body, _OpenBody) else body:
+            history += _open_content(members, ids, joins=would_join(history))
+    except DECODE_FAILURES:
+        return None
+    return history
 
-    `joins` says that parts of a user would stand in one content with those before them, `shell` is
-    what is unusual about the content otherwise.
+
+def read_open_content(raw: Raw, ids: Ids, *, joins: bool) -> list[Message] | None:
+    """Read a content that is usual but for other keys; None for any other.
+
+    `joins` says that parts of a user would stand in one content with those before them.
     """
     before = ids.state()
     try:
-        return _content(role, _decode_parts(parts), ids, joins=joins, shell=shell)
-    except DECODE_FAILURES:  # also what is not canonical
+        return _open_content(_decode_open_content(raw), ids, joins=joins)
+    except DECODE_FAILURES:
         ids.reset(before)
         return None
+
+
+def _open_content(members: _Open, ids: Ids, *, joins: bool) -> list[Message]:
+    role, parts = members.pop("role", None), members.pop("parts", None)
+    if isinstance(parts, list) and (role == "user" or role == "model"):
+        return _content(str(role), parts, ids, joins=joins, shell=_shell(members))
+    raise _NotUsualError
+
+
+def _shell(members: _Open) -> Edit | None:
+    """Say what a content has besides its role and its parts."""
+    odd: dict[str, Json] = {}
+    for key, value in members.items():
+        if isinstance(value, list):
+            raise _NotUsualError
+        odd[key] = value
+    return added(odd) if odd else None
 
 
 def would_join(history: list[Message]) -> bool:
     """Tell whether parts of a user would stand in one content with those before them."""
     return bool(history) and isinstance(history[-1], ToolResult)
-
-
-def _systems(body: _Body) -> list[Message]:
-    if body.system_instruction is not UNSET:
-        raise _NotCanonicalError
-    if body.systemInstruction is UNSET:
-        return []
-    return [System(part.text) for part in body.systemInstruction.parts]
 
 
 def _content(
@@ -148,15 +181,47 @@ def _require_one(part: _Part) -> None:
     """Make sure that a part says one thing."""
     given = (part.text, part.functionCall, part.functionResponse, part.inlineData, part.fileData)
     if given.count(UNSET) != len(given) - 1:
-        raise _NotCanonicalError
+        raise _NotUsualError
 
 
-def _require_plain(part: _Part) -> None:
-    """Make sure that a part says one thing, and nothing about it."""
-    given = (part.text, part.functionCall, part.functionResponse, part.inlineData, part.fileData)
-    about = (part.thought, part.thoughtSignature)
-    if given.count(UNSET) + about.count(UNSET) != len(given) + len(about) - 1:
-        raise _NotCanonicalError
+_Edits: TypeAlias = dict[str, Json]
+"""How a part departs from the canonical one; or the parts of a message, by their index."""
+
+
+def _kept(
+    message: Message,
+    edit: Edit | None,
+    join: Join | None = None,
+    shell: Edit | None = None,
+    *,
+    sealed: bool = False,
+) -> Message:
+    """Keep how a message departs from its canonical form, if it does."""
+    if not edit and join is None and shell is None:
+        return message
+    base = Base(canonical(message))
+    data = known(base, edit or None, DIALECT, join=join, shell=shell, sealed=sealed)
+    return replace(message, provider_data=data)
+
+
+# --- Systems --------------------------------------------------------------------------------------
+
+
+def _systems(body: _Beside) -> list[Message]:
+    if body.system_instruction is not UNSET:
+        raise _NotUsualError
+    if body.systemInstruction is UNSET:
+        return []
+    role, parts = body.systemInstruction.role, body.systemInstruction.parts
+    shells: list[Edit | None] = [None] * len(parts)
+    if role != "user":
+        shells[0] = {"systemInstruction": {"role": [] if role is UNSET else [role]}}
+    return [_system(part, shell) for part, shell in zip(parts, shells, strict=True)]
+
+
+def _system(part: _Sentence, shell: Edit | None) -> Message:
+    edits: _Edits = {} if part.thought is UNSET else {"0": {"thought": [part.thought]}}
+    return _kept(System(part.text), edits, None, shell)
 
 
 # --- Users and results ----------------------------------------------------------------------------
@@ -165,17 +230,22 @@ def _require_plain(part: _Part) -> None:
 def _user(parts: list[_Part], ids: Ids, join: Join | None, shell: Edit | None) -> list[Message]:
     found: list[Message] = []
     said: list[ContentBlock] = []
+    edits: _Edits = {}
     for part in parts:
-        _require_plain(part)
+        _require_one(part)
+        if part.thoughtSignature is not UNSET:
+            raise _NotUsualError
         if part.functionResponse is UNSET:
+            if part.thought is not UNSET:
+                edits[str(len(said))] = {"thought": [part.thought]}
             said.append(_block(part))
         elif said:
-            raise _NotCanonicalError
+            raise _NotUsualError
         else:
-            found.append(_result(part.functionResponse, ids, join, shell))
+            found.append(_result(part, part.functionResponse, ids, join, shell))
             join, shell = None, None
     if said or not parts:
-        found.append(_said(User(tuple(said)), join, shell))
+        found.append(_kept(User(tuple(said)), edits, join, shell))
     return found
 
 
@@ -183,38 +253,35 @@ def _block(part: _Part) -> ContentBlock:
     if part.text is not UNSET:
         return Text(part.text)
     if part.functionCall is not UNSET:
-        raise _NotCanonicalError
+        raise _NotUsualError
     wire = msgspec.to_builtins(part)
+    wire.pop("thought", None)
     block = read_part(wire)
     if write_part(block) != wire:  # Base64 of another spelling
-        raise _NotCanonicalError
+        raise _NotUsualError
     return block
 
 
-def _said(message: User, join: Join | None, shell: Edit | None) -> User:
-    if join is None and shell is None:
-        return message
-    data = known(Base(canonical(message)), None, DIALECT, join=join, shell=shell)
-    return replace(message, provider_data=data)
-
-
-def _result(result: _Result, ids: Ids, join: Join | None, shell: Edit | None) -> ToolResult:
+def _result(
+    part: _Part, result: _Result, ids: Ids, join: Join | None, shell: Edit | None
+) -> ToolResult:
     name, response, given = result.name, result.response, result.id or None
     content, is_error = _read_response(response)
     id = ids.result(name, given)
-    is_usual = is_made_up(id, name) if result.id is UNSET else given == id and named(id) != name
-    if not is_usual:
-        raise _NotCanonicalError
-    if given is None and join is None and shell is None:
-        return ToolResult(id, content, is_error=is_error)
+    if is_made_up(id, name) is not (result.id is UNSET) or result.id not in (id, UNSET):
+        raise _NotUsualError
+    message = ToolResult(id, content, is_error=is_error)
+    if given is None and part.thought is UNSET and join is None and shell is None:
+        return message
     call = unnamed(id)
-    edit: Edit | None = None
+    edits: _Edits = {} if part.thought is UNSET else {"thought": [part.thought]}
     if given is not None:
-        edits: dict[str, Json] = {"name": [name]} if "id" in call else {"id": [id], "name": [name]}
-        edit = {"0": {"functionResponse": edits}}
-    base: Json = [{"functionResponse": {**call, "response": response}}]
-    data = known(Base(base), edit, DIALECT, join=join, shell=shell)
-    return ToolResult(id, content, is_error=is_error, provider_data=data)
+        named_so: _Edits = {"name": [name]} if "id" in call else {"id": [id], "name": [name]}
+        edits["functionResponse"] = named_so
+    base = Base([{"functionResponse": {**call, "response": response}}])
+    edit: Edit | None = {"0": edits} if edits else None
+    data = known(base, edit, DIALECT, join=join, shell=shell)
+    return replace(message, provider_data=data)
 
 
 def _read_response(response: dict[str, Json]) -> tuple[str, bool]:
@@ -223,50 +290,58 @@ def _read_response(response: dict[str, Json]) -> tuple[str, bool]:
         return said, False  # what most results are; spares the look at what it may be
     if is_written_so(response):
         return read_response(response)
-    raise _NotCanonicalError
+    raise _NotUsualError
 
 
 # --- Assistants -----------------------------------------------------------------------------------
 
 
-def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Assistant:
+def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Message:
     said = ""
     reasoning: str | None = None
     calls: list[ToolCall] = []
-    signatures: dict[str, Json] = {}
+    edits: _Edits = {}
     for index, part in enumerate(parts):
         _require_one(part)
-        if part.thoughtSignature is not UNSET:
-            signatures[str(index)] = {"thoughtSignature": [part.thoughtSignature]}
+        if part.thoughtSignature is not UNSET or part.thought is False:
+            edits[str(index)] = _marked(part)
         if part.functionCall is not UNSET:
             calls.append(_call(part, part.functionCall, ids))
         elif part.text is UNSET or said or calls:
-            raise _NotCanonicalError
-        elif part.thought is UNSET and (part.text or len(parts) == 1):
+            raise _NotUsualError
+        elif part.thought is not True and (part.text or len(parts) == 1):
             said = part.text
         elif part.thought is True and reasoning is None:
             reasoning = part.text
         else:
-            raise _NotCanonicalError
+            raise _NotUsualError
     if not parts:
-        raise _NotCanonicalError
+        raise _NotUsualError
     message = Assistant(said, reasoning, tuple(calls))
-    if not signatures and shell is None:
+    if not edits and shell is None:
         return message
     sealed = any(part.thoughtSignature for part in parts)
-    edit = signatures or None
-    data = known(Base(canonical(message)), edit, DIALECT, sealed=sealed, shell=shell)
-    return replace(message, provider_data=data)
+    return _kept(message, edits, None, shell, sealed=sealed)
+
+
+def _marked(part: _Part) -> _Edits:
+    """Tell of what no canonical part of a reply has."""
+    marked: _Edits = {}
+    if part.thoughtSignature is not UNSET:
+        marked["thoughtSignature"] = [part.thoughtSignature]
+    if part.thought is False:
+        marked["thought"] = [False]
+    return marked
 
 
 def _call(part: _Part, call: _Call, ids: Ids) -> ToolCall:
     id = ids.call(call.name, call.id or None)
     is_odd = call.id is not UNSET and is_made_up(id, call.name)  # would be written without it
-    if is_odd or part.thought is not UNSET:
-        raise _NotCanonicalError
+    if is_odd or part.thought is True:
+        raise _NotUsualError
     arguments = bytes(call.args).decode()
     if arguments == "null":  # as good as none
-        raise _NotCanonicalError
+        raise _NotUsualError
     if "\\u" in arguments:
         parse(arguments)  # may raise: half a surrogate pair, which nobody has looked at yet
     return ToolCall(id, call.name, arguments)
