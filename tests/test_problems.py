@@ -310,6 +310,14 @@ def test_arguments_are_judged_as_a_json_parser_would(text, shape):
     assert arguments_fault(text, shape) == slow_arguments_fault(text, shape)
 
 
+@pytest.mark.parametrize("begun", ['{"code":"' + "[{" * 150, '{"code":"NaN '])
+@pytest.mark.parametrize("end", ["", "\\", '"', '"}'])
+def test_arguments_that_are_cut_in_a_long_string_are_judged_in_one_pass(begun, end):
+    text = begun + '\\"' * 300_000 + end  # hours, if each quotation mark began a string anew
+    valid = end == '"}'
+    assert arguments_fault(text, "parsed") == (None if valid else "arguments_invalid")
+
+
 CUT = "cut \ud83d"
 DATA = {"dialect": "a", "delta": "{}", "digest": "0"}
 UNENCODABLE = [

@@ -5,7 +5,7 @@ from collections import Counter, deque
 import pytest
 from case_reader import case_rows, read_case
 from hostile import histories
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from oracles import slow_pair, slow_steps
 
@@ -215,7 +215,12 @@ def test_messages_are_counted_once_and_from_the_newest_on(size, max_tokens):
     assert counted == [str(at) for at in range(size)][::-1][: max_tokens + 1]
 
 
+ANSWERED_LATE = [asks("a"), user("?"), asks(), tool_result("b", "x"), asks(), tool_result("a", "x")]
+
+
 @given(histories, budgets, budgets, budgets)
+@example(ANSWERED_LATE, None, None, 2)
+@example(ANSWERED_LATE, None, None, 3)
 def test_no_message_is_counted_twice(history, max_turns, max_messages, max_tokens):
     counted = []
 

@@ -27,7 +27,9 @@ _decode = msgspec.json.Decoder().decode
 _encode = msgspec.json.Encoder().encode
 _decode_key = msgspec.json.Decoder(str).decode
 
-_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+# A string that is not closed goes on to the end: else it would be looked for behind each quotation
+# mark in it anew.
+_STRING = r'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)'
 _NOT_FINITE = re.compile(rf"{_STRING}|(-?Infinity|NaN)", re.DOTALL)
 _BRACKET = re.compile(rf"{_STRING}|([\[{{])|([\]}}])", re.DOTALL)
 _MEMBER = re.compile(rf"({_STRING})\s*:|{_STRING}|([{{}}])", re.DOTALL)

@@ -106,7 +106,8 @@ def trim(
       Without a User, the history is one turn.
 
     So trimming makes no new kind of problem: `check` finds none in what is kept that it would not
-    find in the history. `count_tokens` is called at most once a message, and only if `max_tokens`
+    find in the history (by rules that let a history begin with a User, as every vendor's do).
+    `count_tokens` gives at least 0, and is called at most once a message, and only if `max_tokens`
     is given.
 
     Raises:
@@ -180,7 +181,7 @@ class _Budget:
         self._measure = measure
         self._left = left = limit - sum(map(measure, history[:leading]))
         self._newest = newest = [0]  # what the newest 0, 1, 2 … messages take up
-        self._users: dict[int, int] = {}  # what Users further back take up
+        self._further: dict[int, int] = {}  # what messages further back take up
         amount = 0
         for message in reversed(history[leading:]):
             amount += measure(message)
@@ -193,21 +194,21 @@ class _Budget:
     def excess(self, cut: _Cut) -> int:
         """By how much what is kept is over the limit; below 0: what is left of it."""
         start, user = cut
-        return self._since(start) - self._left + (self._of_user(user) if user < start else 0)
+        return self._since(start) - self._left + (self._of(user) if user < start else 0)
 
     def _since(self, start: int) -> int:
-        newest = self._newest
-        while len(newest) <= len(self._history) - start:
-            newest.append(newest[-1] + self._measure(self._history[-len(newest)]))
-        return newest[len(self._history) - start]
+        newest, count = self._newest, len(self._history)
+        while len(newest) <= count - start:
+            newest.append(newest[-1] + self._of(count - len(newest)))
+        return newest[count - start]
 
-    def _of_user(self, at: int) -> int:
+    def _of(self, at: int) -> int:
         count = len(self._history) - at
         if count < len(self._newest):
             return self._newest[count] - self._newest[count - 1]
-        if at not in self._users:
-            self._users[at] = self._measure(self._history[at])
-        return self._users[at]
+        if at not in self._further:
+            self._further[at] = self._measure(self._history[at])
+        return self._further[at]
 
 
 def _over(budgets: Sequence[_Budget], cut: _Cut) -> int:
