@@ -41,8 +41,8 @@ def decode_json(data: bytes) -> list[BaseMessage]:
 
 
 def encode_json(own: Sequence[BaseMessage]) -> bytes:
-    """Write all fields, as `messages_to_dict` does."""
-    return json.dumps(messages_to_dict(own)).encode()
+    """Write all fields, as `messages_to_dict` does, in as few bytes as the others."""
+    return json.dumps(messages_to_dict(own), ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def convert(history: Sequence[Message]) -> list[BaseMessage]:
