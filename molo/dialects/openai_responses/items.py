@@ -88,15 +88,16 @@ def kind_of(item: Members) -> Kind:
     Raises:
         DecodeError: it has neither a role nor a type nor an id; `path` begins at the item.
     """
-    role, type = item.get("role"), item.get("type")
+    role = item.get("role")
     if role is not None:
         return _ROLES.get(expect_text(role, ".role"), "user")
-    if type is None:
-        if is_reference(item):
-            return "reply"
-        raise DecodeError("Expected field `role` or `type`, got an object without them")
-    kind = _TYPES.get(expect_text(type, ".type"), "reply")
-    return "reply" if kind == "result" and _is_hosted(item) else kind
+    type = item.get("type")
+    if type is not None:
+        kind = _TYPES.get(expect_text(type, ".type"), "reply")
+        return "reply" if kind == "result" and _is_hosted(item) else kind
+    if is_reference(item):
+        return "reply"
+    raise DecodeError("Expected field `role` or `type`, got an object without them")
 
 
 def is_call(item: Members) -> bool:

@@ -12,7 +12,7 @@ delta, so nothing is refused for being unknown. Decisions:
 - `instructions` are a System in front of the items (`envelope`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import msgspec
@@ -100,14 +100,24 @@ def _read_body(body: _Loose, data: Buffer | str) -> Body:
 
 
 def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
+    """Read items: those of a run that are part of a reply as one message, any other as its own."""
     items = objects_of(values, place)
-    kinds = _kinds(items, place)
     history: list[Message] = []
-    start = 0
+    start = at = 0  # the first item that is not read yet, and the one that is looked at
     try:
-        for start, stop in _runs(kinds):
-            run = items[start:stop]
-            history.append(read_open(run) or read_run(run, kinds[start], spell, start))
+        for at, item in enumerate(items):
+            kind = kind_of(item)
+            if kind == "reply":
+                continue
+            if start < at:
+                history.append(_read_run(items[start:at], "reply", spell, start))
+            start = at
+            history.append(_read_run([item], kind, spell, at))
+            start = at + 1
+        if start < len(items):
+            history.append(_read_run(items[start:], "reply", spell, start))
+    except DecodeError as failure:
+        error = DecodeError(failure.text, path=f"{place}[{at}]{failure.path}")
     except (EncodeError, RecursionError):  # of JSON there is no other reason
         error = DecodeError("Expected an item nested less deeply", path=f"{place}[{start}]")
     else:
@@ -115,31 +125,14 @@ def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
     raise error
 
 
+def _read_run(run: list[Members], kind: Kind, spell: Spell, start: int) -> Message:
+    return read_open(run) or read_run(run, kind, spell, start)
+
+
 def read_run(run: list[Members], kind: Kind, spell: Spell, start: int) -> Message:
     """Read the items of one message with care; `spell` knows them, the first by this index."""
     reader = _READERS.get(kind)
     return reader(run[0]) if reader else read_output(run, spell, start)
-
-
-def _kinds(items: list[Members], place: str) -> list[Kind]:
-    kinds: list[Kind] = []
-    try:
-        for item in items:
-            kinds.append(kind_of(item))
-    except DecodeError as failure:
-        error = DecodeError(failure.text, path=f"{place}[{len(kinds)}]{failure.path}")
-    else:
-        return kinds
-    raise error
-
-
-def _runs(kinds: list[Kind]) -> Iterator[tuple[int, int]]:
-    """Cut items into those of one message each: a run that is a reply, or one of any other kind."""
-    start = 0
-    for at, kind in enumerate(kinds):
-        if kind != "reply" or at + 1 == len(kinds) or kinds[at + 1] != "reply":
-            yield start, at + 1
-            start = at + 1
 
 
 # --- Messages -------------------------------------------------------------------------------------

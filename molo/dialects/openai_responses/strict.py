@@ -108,18 +108,19 @@ def read_open(run: list[Members]) -> Message | None:
     """Read the items of one message that are usual but for other keys; None for any others."""
     try:
         items: list[_Item] = [msgspec.convert(members, _OpenItem) for members in run]
-        message, edits = _reply(items) if _is_part(items[0]) else _alone(items[0])
-    except DECODE_FAILURES:  # also what is not usual
+        (message,) = _history(items)
+    except DECODE_FAILURES:  # also what is not usual, or more than one message
         return None
     if all(map(_KEYS.issuperset, run)):
-        return _with_edits(message, edits)
+        return message
     base = Base(canonical(message))
-    by_index: dict[str, Json] = {}
+    edits: dict[str, Json] = {}
+    own = _edits(items[0])  # the others are calls, which have none
     for index, members in enumerate(run):
-        if edits := {**edits, **base.added(members, _KEYS)}:
-            by_index[str(index)] = edits
-        edits = {}
-    return replace(message, provider_data=known(base, by_index, DIALECT))
+        if own := {**own, **base.added(members, _KEYS)}:
+            edits[str(index)] = own
+        own = {}
+    return replace(message, provider_data=known(base, edits, DIALECT))
 
 
 _Edits: TypeAlias = dict[str, Json]
@@ -136,37 +137,34 @@ def _history(items: list[_Item]) -> list[Message]:
     history: list[Message] = []
     reply: list[_Item] = []  # the items of the reply that is open
     for item in items:
-        if _is_part(item):
+        if item.type == "function_call" or item.role == "assistant":
             reply.append(item)
             continue
         if reply:
-            history.append(_with_edits(*_reply(reply)))
+            history.append(_with_edits(_reply(reply), _edits(reply[0])))
             reply = []
-        history.append(_with_edits(*_alone(item)))
+        if item.type == "function_call_output":
+            history.append(_result(item))
+        else:
+            history.append(_with_edits(_spoken(item), _edits(item)))
     if reply:
-        history.append(_with_edits(*_reply(reply)))
+        history.append(_with_edits(_reply(reply), _edits(reply[0])))
     return history
 
 
-def _is_part(item: _Item) -> bool:
-    """Tell whether an item is part of a reply; every other one is a message."""
-    return item.type == "function_call" or item.role == "assistant"
-
-
-def _reply(items: list[_Item]) -> tuple[Assistant, _Edits]:
+def _reply(items: list[_Item]) -> Assistant:
     said: str | None = None
     calls: list[ToolCall] = []
-    edits: _Edits = {}
     for item in items:
         if item.type == "function_call":
             calls.append(_call(item))
         elif said is None and not calls:
-            said, edits = _words(item, _Said), _edits(item)
+            said = _words(item, _Said)
         else:
             raise _NotUsualError
     if said == "" and calls:
         raise _NotUsualError
-    return Assistant(said or "", None, tuple(calls)), edits
+    return Assistant(said or "", None, tuple(calls))
 
 
 def _call(item: _Item) -> ToolCall:
@@ -178,13 +176,11 @@ def _call(item: _Item) -> ToolCall:
     return ToolCall(id, name, arguments)
 
 
-def _alone(item: _Item) -> tuple[System | User | ToolResult, _Edits]:
-    if item.type == "function_call_output":
-        return _result(item), {}
-    if item.role == "system":
-        return System(_words(item, _Text)), _edits(item)
+def _spoken(item: _Item) -> System | User:
     if item.role == "user":
-        return User(_blocks(_content(item))), _edits(item)
+        return User(_blocks(_content(item)))
+    if item.role == "system":
+        return System(_words(item, _Text))
     raise _NotUsualError
 
 
@@ -233,12 +229,13 @@ def _block(part: _Part) -> ContentBlock:
 
 
 def _edits(item: _Item) -> _Edits:
-    """Tell how a message departs from its canonical form: it has a type, or its text is a part."""
-    edits: _Edits = {} if item.type is UNSET else {"type": ["message"]}
-    match item.content:
-        case [_Text() | _Said() as part]:
-            kind = str(part.__struct_config__.tag)
-            edits["content"] = [[{"type": kind, "text": copied(part.text, 0, "content")}]]
-        case _:
-            pass
+    """Tell how an item departs from its canonical form: it has a type, or its text is a part."""
+    edits: _Edits = {"type": ["message"]} if item.type == "message" else {}
+    if isinstance(item.content, list):
+        match item.content:
+            case [_Text() | _Said() as part]:
+                kind = str(part.__struct_config__.tag)
+                edits["content"] = [[{"type": kind, "text": copied(part.text, 0, "content")}]]
+            case _:
+                pass
     return edits
