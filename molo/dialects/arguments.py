@@ -1,9 +1,12 @@
 """The arguments of calls as values, for the dialects whose wire carries no text for them."""
 
+from collections.abc import Iterable
+
 from molo.dialects.wire import Json, parse
 from molo.errors import DecodeError
+from molo.message import ToolCall
 
-__all__ = ["are_json", "value_of"]
+__all__ = ["value_of", "values_of"]
 
 
 def value_of(arguments: str) -> Json:
@@ -18,17 +21,21 @@ def value_of(arguments: str) -> Json:
         return {}
 
 
-def are_json(arguments: str) -> bool:
-    """Tell whether arguments have a value; else `value_of` leaves them out.
+def values_of(calls: Iterable[ToolCall]) -> tuple[list[Json], list[int]]:
+    """Give what `value_of` gives of each call, and the indices of those that are damaged.
 
-    >>> are_json(" "), are_json('{"days":')
-    (True, False)
+    >>> values_of([ToolCall("c1", "f", '{"days":3}'), ToolCall("c2", "f", '{"days":')])
+    ([{'days': 3}, {}], [1])
     """
-    try:
-        _parsed(arguments)
-    except DecodeError:
-        return False
-    return True
+    values: list[Json] = []
+    damaged: list[int] = []
+    for index, call in enumerate(calls):
+        try:
+            values.append(_parsed(call.arguments))
+        except DecodeError:
+            values.append({})
+            damaged.append(index)
+    return values, damaged
 
 
 def _parsed(arguments: str) -> Json:

@@ -14,11 +14,11 @@ from itertools import chain
 from msgspec.structs import replace
 
 from molo.dialects.anthropic.blocks import DIALECT, unplaced
-from molo.dialects.anthropic.forms import SHELLS, canonical, shell, unplaced_spoken
-from molo.dialects.arguments import are_json
+from molo.dialects.anthropic.forms import SHELLS, canonical, canonical_reply, shell, unplaced_spoken
+from molo.dialects.arguments import values_of
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written, WrittenJson
-from molo.dialects.wire import Json, expect_array, expect_object, plain, text
+from molo.dialects.wire import Json, encoded, expect_array, expect_object, plain
 from molo.history.contents import blocks
 from molo.history.rules import ANTHROPIC, Rules
 from molo.message import (
@@ -70,7 +70,7 @@ def write_json(
 ) -> WrittenJson:
     """Write a history as `to_request_json` does, and say what it lacks."""
     writer = _written(history, rules, envelope)
-    return WrittenJson(text(writer.request()).encode(), tuple(writer.losses))
+    return WrittenJson(encoded(writer.request()), tuple(writer.losses))
 
 
 def _written(history: Sequence[Message], rules: Rules, envelope: ProviderData | None) -> "_Writer":
@@ -101,7 +101,7 @@ class _Writer:
 
     def write(self, at: int, message: Message) -> None:
         self._name_losses(at, message)
-        written = canonical(message)
+        written = self._canonical(at, message)
         base = Unit(written, shell(message))
         unit = self._restored(at, base, message.provider_data)
         if isinstance(message, Assistant) and message.reasoning is not None and unit is base:
@@ -117,7 +117,17 @@ class _Writer:
     def _lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
 
+    def _canonical(self, at: int, message: Message) -> list[Json]:
+        if not isinstance(message, Assistant):
+            return canonical(message)
+        inputs, damaged = values_of(message.tool_calls)
+        for index in damaged:
+            self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
+        return canonical_reply(message, inputs)
+
     def _restored(self, at: int | None, base: Unit, data: ProviderData | None) -> Unit:
+        if data is None:
+            return base
         unit, lost = restore(base, data, DIALECT)
         if lost is None and not _is_written(unit):
             lost = "stale"
@@ -155,9 +165,6 @@ class _Writer:
             code = unplaced_spoken(block) if spoken else unplaced(block)
             if code is not None:
                 self._lose(code, at, _UNPLACED[code], index)
-        for index, call in enumerate(message.tool_calls if isinstance(message, Assistant) else ()):
-            if not are_json(call.arguments):
-                self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
 
 
 _UNPLACED: dict[Code, str] = {
@@ -168,7 +175,7 @@ _UNPLACED: dict[Code, str] = {
 
 def _is_written(unit: Unit) -> bool:
     """Tell whether a delta gave what a unit of this dialect can be."""
-    return isinstance(unit.value, list | dict) and isinstance(unit.shell, (dict, type(None)))
+    return isinstance(unit.value, (list, dict)) and isinstance(unit.shell, (dict, type(None)))
 
 
 def _joined(units: list[tuple[Json, list[Json]]]) -> Json:

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from molo.dialects.arguments import are_json
+from molo.dialects.arguments import values_of
 from molo.dialects.blocks import part_result
 from molo.dialects.delta import LOST, Unit, restore
-from molo.dialects.gemini.forms import canonical, shell, write_result
+from molo.dialects.gemini.forms import canonical, canonical_reply, shell, write_result
 from molo.dialects.gemini.ids import named
 from molo.dialects.gemini.parts import DIALECT, SIGNATURES, unplaced, write_parts
 from molo.dialects.loss import Code, Loss, Written, WrittenJson
@@ -144,10 +144,7 @@ class _Writer:
             message = self._result(at, message)
         else:
             self.end_step()
-        base = Unit(canonical(message), shell(message))
-        unit = self._restored(at, base, message.provider_data)
-        if isinstance(message, ToolResult) and unit is base:
-            unit = replace(base, value=[write_result(message, self._name(at, message))])
+        unit = self._unit(at, message)
         if isinstance(message, Assistant) and self._stand_in is not None:
             unit = replace(unit, value=_signed(unit.value, self._stand_in))
         if isinstance(message, System) and _is_instruction(unit):
@@ -165,7 +162,33 @@ class _Writer:
     def _lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
 
+    def _unit(self, at: int, message: Message) -> Unit:
+        """Write a message as it was on the wire, or else in canonical form."""
+        if isinstance(message, ToolResult):
+            return self._result_unit(at, message)
+        base = Unit(self._canonical(at, message), shell(message))
+        return self._restored(at, base, message.provider_data)
+
+    def _result_unit(self, at: int, message: ToolResult) -> Unit:
+        """Write a result; in canonical form with the name of its call, which the history tells."""
+        if message.provider_data is not None:
+            base = Unit(canonical(message), _USER)
+            unit = self._restored(at, base, message.provider_data)
+            if unit is not base:
+                return unit
+        return Unit([write_result(message, self._name(at, message))], _USER)
+
+    def _canonical(self, at: int, message: Message) -> list[Json]:
+        if not isinstance(message, Assistant):
+            return canonical(message)
+        args, damaged = values_of(message.tool_calls)
+        for index in damaged:
+            self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
+        return canonical_reply(message, args)
+
     def _restored(self, at: int | None, base: Unit, data: ProviderData | None) -> Unit:
+        if data is None:
+            return base
         unit, lost = restore(base, data, DIALECT)
         if lost is None and _is_written(unit):
             return unit
@@ -234,9 +257,6 @@ class _Writer:
             code = unplaced(block)
             if code is not None:
                 self._lose(code, at, _UNPLACED[code], index)
-        for index, call in enumerate(message.tool_calls if isinstance(message, Assistant) else ()):
-            if not are_json(call.arguments):
-                self._lose("arguments", at, "Expected arguments that are JSON, got others", index)
 
 
 _USER: dict[str, Json] = {"role": "user"}
@@ -253,7 +273,7 @@ def _is_written(unit: Unit) -> bool:
     """Tell whether a delta gave what a unit of this dialect can be."""
     if isinstance(unit.value, str):  # as only the system instruction may be
         return _is_instruction(unit)
-    return isinstance(unit.value, list | dict) and isinstance(unit.shell, dict | None)
+    return isinstance(unit.value, (list, dict)) and isinstance(unit.shell, (dict, type(None)))
 
 
 def _signed(value: Json, signature: str) -> Json:
