@@ -26,8 +26,9 @@ from molo import json
 from molo.dialects.delta import Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
-from molo.dialects.openai_chat.strict import read_builtins, read_json, read_open
+from molo.dialects.openai_chat.strict import read_json, read_open
 from molo.dialects.wire import (
+    Given,
     Json,
     Spell,
     expect_array,
@@ -56,13 +57,10 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["Request", "from_request", "read_message", "read_reply"]
-
-Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
-"""A request body or its `messages`: JSON as bytes or text, or what a parser makes of it."""
+__all__ = ["from_request", "read_message", "read_reply"]
 
 
-def from_request(request: Request) -> Read:
+def from_request(request: Given) -> Read:
     """Read a request body, or its `messages`, given as JSON bytes or text or as dicts and lists.
 
     What else the body holds (`model`, `tools`, parameters) is no part of the conversation and
@@ -76,11 +74,10 @@ def from_request(request: Request) -> Read:
     >>> from_request(body).history
     [User(content=(Text(text='Hi'),))]
     """
-    if isinstance(request, bytes | bytearray | memoryview | str):
-        history = read_json(request)
-        return Read(_careful_json(request) if history is None else history)
-    history = read_builtins(request)
-    return Read(_careful_builtins(request) if history is None else _in_utf8(history, request))
+    if not isinstance(request, bytes | bytearray | memoryview | str):
+        return Read(_read_builtins(request))
+    history = read_json(request)
+    return Read(_read_carefully(request) if history is None else history)
 
 
 def read_reply(wire: Json) -> Assistant:
@@ -99,7 +96,7 @@ def read_reply(wire: Json) -> Assistant:
 # --- Requests -------------------------------------------------------------------------------------
 
 
-def _careful_json(data: Buffer | str) -> list[Message]:
+def _read_carefully(data: Buffer | str) -> list[Message]:
     request = parse(data)
     place, values = _messages_of(request)
     path = ("messages",) if isinstance(request, dict) else ()
@@ -116,17 +113,12 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
     return "$.messages", expect_array(body["messages"], "$.messages")
 
 
-def _careful_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
+def _read_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
     place, values = _messages_of(dict(request) if isinstance(request, Mapping) else request)
-    return _in_utf8(_read_all(place, values, spelling_parsed(values)), request)
-
-
-def _in_utf8(history: list[Message], request: Mapping[str, Any] | list[Any]) -> list[Message]:
-    """Refuse lone surrogates, which a str may hold and no JSON can."""
+    history = _read_all(place, values, spelling_parsed(values))
     try:
-        json.encode(history)
+        json.encode(history)  # a str may hold lone surrogates, which no JSON can
     except EncodeError as failure:
-        place = "$" if isinstance(request, list) else "$.messages"
         index = failure.path.partition("]")[0].removeprefix("$")
         error = DecodeError(failure.text, path=f"{place}{index}]")
     else:

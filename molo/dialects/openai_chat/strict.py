@@ -7,8 +7,8 @@ canonical one. What is refused here, for whatever reason, takes the careful path
 a message of such a shape is still read by its type, whatever keys that tell nothing it has besides.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from collections.abc import Mapping
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -30,9 +30,7 @@ from molo.message import (
     User,
 )
 
-__all__ = ["read_builtins", "read_json", "read_open"]
-
-T = TypeVar("T")
+__all__ = ["read_json", "read_open"]
 
 _Edits: TypeAlias = dict[str, Json]  # what makes a canonical message the one on the wire
 
@@ -188,27 +186,10 @@ _decode = msgspec.json.Decoder(_Body | list[_Shaped]).decode
 
 def read_json(data: Buffer | str) -> list[Message] | None:
     """Read a request whose messages are all usual; None for any other."""
-    return _history(_decode, data)
-
-
-def read_builtins(request: object) -> list[Message] | None:
-    """Read a request whose messages are all usual, from dicts and lists; None for any other."""
-    return _history(_convert, request)
-
-
-def _convert(request: object) -> _Body | list[_Shaped]:
-    return msgspec.convert(request, _Body | list[_Shaped])
-
-
-def _history(decode: Callable[[T], _Body | list[_Shaped]], data: T) -> list[Message] | None:
     try:
-        body = decode(data)
-    except DECODE_FAILURES:
-        return None
-    shapes = body.messages if isinstance(body, _Body) else body
-    try:
-        return [_read(shape) for shape in shapes]
-    except _NotUsualError:
+        body = _decode(data)
+        return [_read(shape) for shape in (body.messages if isinstance(body, _Body) else body)]
+    except DECODE_FAILURES:  # also what is not usual
         return None
 
 
