@@ -31,6 +31,7 @@ from molo import (
     Wire,
 )
 from molo.dialects import gemini
+from molo.dialects.delta import would_join
 from molo.dialects.gemini import contents, reading, strict
 from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.ids import Ids
@@ -114,7 +115,7 @@ def read_with_care(items):
             history.append(contents.read_reply(item, args, ids))
             continue
         ids.end_replies()
-        history += contents.read_user(item, ids, joins=strict.would_join(history))
+        history += contents.read_user(item, ids, joins=would_join(history))
     return history
 
 

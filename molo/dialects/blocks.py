@@ -1,7 +1,6 @@
 """What the dialects ask of content blocks, whatever the vendor."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -13,7 +12,7 @@ from molo.history.contents import KINDS
 from molo.history.rules import BlockKind
 from molo.message import Audio, ContentBlock, File, Image, ToolResult, Wire
 
-__all__ = ["Parted", "has_untold_type", "is_verbatim", "part_result", "url_of"]
+__all__ = ["Step", "has_untold_type", "is_verbatim", "url_of"]
 
 
 def url_of(block: Image | Audio | File) -> str:
@@ -53,43 +52,46 @@ def has_untold_type(block: ContentBlock) -> bool:
     )
 
 
-class Parted(NamedTuple):
-    """A result without the blocks that it may not hold."""
+class Step:
+    """The results of one step as they are written, and the blocks that they may not hold.
 
-    result: ToolResult
-    following: list[Json]
-    """The parts of a user message that has to follow the results of the step."""
-    losses: list[Loss]
-    """The blocks that moved there, and those that users may not send either."""
-
-
-def part_result(
-    at: int,
-    result: ToolResult,
-    *,
-    held: Collection[BlockKind],
-    sent: Collection[BlockKind],
-    parts: Callable[[Sequence[ContentBlock]], list[Json]],
-) -> Parted:
-    """Take the blocks out of a result that it may not hold, for users to send them.
-
-    `held` are the kinds that results may hold, `sent` those of users. `parts` writes blocks; those
-    of which it makes nothing have no place in the dialect, which is no loss of this move.
+    `held` are the kinds that results may hold; of the others, users send those that are `sent`, in
+    a message that follows the results. `parts` writes blocks; those of which it makes nothing have
+    no place in the dialect, which is no loss of this move. The others are named in `losses`.
     """
-    kept: list[ContentBlock] = []
-    following: list[Json] = []
-    losses: list[Loss] = []
-    for index, block in enumerate(result.attachments):
-        if KINDS[type(block)] in held:
-            kept.append(block)
-        elif KINDS[type(block)] not in sent:
-            losses.append(Loss("block", at, index, _REFUSED))
-        elif moved := parts((block,)):
-            following += moved
-            losses.append(Loss("moved", at, index, _MOVED))
-    if len(kept) == len(result.attachments):
-        return Parted(result, [], [])
-    return Parted(replace(result, attachments=tuple(kept)), following, losses)
+
+    def __init__(
+        self,
+        held: Collection[BlockKind],
+        sent: Collection[BlockKind],
+        parts: Callable[[Sequence[ContentBlock]], list[Json]],
+        losses: list[Loss],
+    ) -> None:
+        self._held = held
+        self._sent = sent
+        self._parts = parts
+        self._losses = losses
+        self._following: list[Json] = []
+
+    def result(self, at: int, result: ToolResult) -> ToolResult:
+        """Give a result, which stands at this index, without the blocks that it may not hold."""
+        kept: list[ContentBlock] = []
+        for index, block in enumerate(result.attachments):
+            if KINDS[type(block)] in self._held:
+                kept.append(block)
+            elif KINDS[type(block)] not in self._sent:
+                self._losses.append(Loss("block", at, index, _REFUSED))
+            elif moved := self._parts((block,)):
+                self._following += moved
+                self._losses.append(Loss("moved", at, index, _MOVED))
+        if len(kept) == len(result.attachments):
+            return result
+        return replace(result, attachments=tuple(kept))
+
+    def end(self) -> list[Json]:
+        """End the step: give the parts of the message of a user that has to follow its results."""
+        following, self._following = self._following, []
+        return following
 
 
 _MOVED = "Expected a block that results may hold, got one that follows them"

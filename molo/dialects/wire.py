@@ -11,7 +11,7 @@ path from the message on, and whoever holds the message's own place puts it in f
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -31,6 +31,7 @@ __all__ = [
     "Number",
     "Spell",
     "as_json",
+    "decoded",
     "encoded",
     "expect_array",
     "expect_object",
@@ -45,6 +46,9 @@ __all__ = [
     "string",
     "text",
 ]
+
+
+T = TypeVar("T")
 
 
 class Number:
@@ -84,12 +88,20 @@ def parse(data: Buffer | str) -> Json:
     >>> parse('{"temperature": 0.10}')
     {'temperature': Number('0.10')}
     """
+    value: Json = decoded(_decode, data)
+    return value
+
+
+def decoded(decode: Callable[[Buffer | str], T], data: Buffer | str) -> T:
+    """Decode JSON with a decoder.
+
+    Raises:
+        DecodeError: the data is no JSON, or not of the decoder's type.
+    """
     try:
-        value: Json = _decode(data)
+        return decode(data)
     except DECODE_FAILURES as failure:
         error = decode_error(failure, data, _FORM)
-    else:
-        return value
     raise error
 
 

@@ -15,9 +15,6 @@ kept as a delta, so nothing is refused for being unknown. Decisions:
 - Content that should be text or blocks and is neither becomes its JSON text.
 """
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
-
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
@@ -34,28 +31,22 @@ from molo.dialects.anthropic.messages import (
     runs,
     shell_of,
 )
-from molo.dialects.anthropic.strict import read_json, read_open_json, read_open_object, would_join
-from molo.dialects.delta import Join, Unit, keep
+from molo.dialects.anthropic.strict import read_json, read_open_json, read_open_object
+from molo.dialects.delta import Join, Unit, keep, would_join
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, as_json, expect_object, expect_text, parse
+from molo.dialects.wire import Given, Json, as_json, decoded, expect_object, expect_text, parse
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
-    DECODE_FAILURES,
     Buffer,
-    Form,
     alternatives,
-    decode_error,
     identified,
 )
 from molo.message import Message, ProviderData
 
-__all__ = ["Request", "from_request", "read_carefully"]
-
-Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
-"""A request body, or its conversation part: JSON as bytes or text, or what a parser makes of it."""
+__all__ = ["from_request", "read_carefully"]
 
 
-def from_request(request: Request) -> Read:
+def from_request(request: Given) -> Read:
     """Read a request body, its `system` and `messages`, or `messages` alone.
 
     It is given as JSON bytes or text, or as dicts and lists. What else the body holds (`model`,
@@ -87,24 +78,18 @@ class _Body(Struct):
 
 _decode_raw = msgspec.json.Decoder(_Body | list[Raw]).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
-_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
 def read_carefully(data: Buffer | str) -> Read:
     """Read a request whatever it holds; raises as `from_request`."""
-    try:
-        body = _decode_raw(data)
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, data, _FORM)
+    body = decoded(_decode_raw, data)
+    reading = Reading()
+    if isinstance(body, list):
+        reading.read_messages("$", body, data)
     else:
-        reading = Reading()
-        if isinstance(body, list):
-            reading.read_messages("$", body, data)
-        else:
-            reading.read_system(body.system, data)
-            reading.read_messages("$.messages", body.messages, data)
-        return Read(reading.history, envelope=reading.envelope)
-    raise error
+        reading.read_system(body.system, data)
+        reading.read_messages("$.messages", body.messages, data)
+    return Read(reading.history, envelope=reading.envelope)
 
 
 class Reading:

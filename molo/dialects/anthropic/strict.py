@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
 from molo.dialects.anthropic.forms import SHELLS, canonical
 from molo.dialects.anthropic.messages import read_run
-from molo.dialects.delta import Base, Edit, Join, added, copied, known
+from molo.dialects.delta import Base, Edit, Join, added, copied, known, would_join
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
@@ -34,7 +34,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["read_json", "read_open_json", "read_open_object", "would_join"]
+__all__ = ["read_json", "read_open_json", "read_open_object"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -169,11 +169,6 @@ def _shell(members: _Open) -> Edit | None:
             raise _NotUsualError
         odd[key] = value
     return added(odd) if odd else None
-
-
-def would_join(history: list[Message]) -> bool:
-    """Tell whether blocks of a user would stand in one object with those before them."""
-    return bool(history) and isinstance(history[-1], ToolResult)
 
 
 _Edits: TypeAlias = dict[str, Json]

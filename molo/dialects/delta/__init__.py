@@ -58,7 +58,7 @@ from molo.dialects.delta.computing import Base, Edit, added, copied, difference,
 from molo.dialects.loss import Code
 from molo.dialects.wire import Json, expect_array, expect_object, member, parse, text
 from molo.errors import DecodeError, EncodeError
-from molo.message import ProviderData
+from molo.message import Message, ProviderData, ToolResult
 
 __all__ = [
     "LOST",
@@ -73,6 +73,7 @@ __all__ = [
     "known",
     "patched",
     "restore",
+    "would_join",
 ]
 
 Join = Literal["new", "same"]
@@ -169,6 +170,11 @@ def restore(base: Unit, data: ProviderData | None, dialect: str) -> tuple[Unit, 
         return _restored(base, expect_object(parse(data.delta), "")), None
     except (DecodeError, EncodeError, RecursionError):
         return base, "stale"
+
+
+def would_join(history: Sequence[Message]) -> bool:
+    """Tell whether what a user says next would join an object: the last message is a result."""
+    return bool(history) and isinstance(history[-1], ToolResult)
 
 
 def _digest(packed: bytes) -> str:

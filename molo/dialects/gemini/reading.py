@@ -16,13 +16,10 @@ delta, so nothing is refused for being unknown. Decisions:
   own JSON text otherwise; `error` makes it an error. Media in a result are its attachments.
 """
 
-from collections.abc import Mapping
-from typing import Any, TypeAlias
-
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from molo.dialects.delta import Unit, keep
+from molo.dialects.delta import Unit, keep, would_join
 from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.contents import (
     Members,
@@ -33,25 +30,19 @@ from molo.dialects.gemini.contents import (
 )
 from molo.dialects.gemini.ids import Ids
 from molo.dialects.gemini.parts import DIALECT
-from molo.dialects.gemini.strict import read_json, read_open_content, read_open_json, would_join
+from molo.dialects.gemini.strict import read_json, read_open_content, read_open_json
 from molo.dialects.loss import Read
-from molo.dialects.wire import Json, as_json, kind, parse
+from molo.dialects.wire import Given, Json, as_json, decoded, kind, parse
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
-    DECODE_FAILURES,
     Buffer,
-    Form,
-    decode_error,
 )
 from molo.message import Message, Text, User
 
-__all__ = ["Request", "from_request", "read_carefully"]
-
-Request: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
-"""A request body, or its `contents`: JSON as bytes or text, or what a parser makes of it."""
+__all__ = ["from_request", "read_carefully"]
 
 
-def from_request(request: Request) -> Read:
+def from_request(request: Given) -> Read:
     """Read a request body, its `systemInstruction` and `contents`, or `contents` alone.
 
     It is given as JSON bytes or text, or as dicts and lists. What else the body holds (`tools`,
@@ -84,21 +75,11 @@ class _Body(Struct):
 
 _decode = msgspec.json.Decoder(_Body | list[Raw]).decode
 _decode_members = msgspec.json.Decoder(dict[str, Raw]).decode
-_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
 def read_carefully(data: Buffer | str) -> Read:
     """Read a request whatever it holds; raises as `from_request`."""
-    try:
-        body = _decode(data)
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, data, _FORM)
-    else:
-        return _read(body, data)
-    raise error
-
-
-def _read(body: _Body | list[Raw], data: Buffer | str) -> Read:
+    body = decoded(_decode, data)
     reading = _Reading()
     try:
         if isinstance(body, list):

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, Edit, Join, added, known
+from molo.dialects.delta import Base, Edit, Join, added, known, would_join
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
 from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
@@ -22,7 +22,7 @@ from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
 
-__all__ = ["read_json", "read_open_content", "read_open_json", "would_join"]
+__all__ = ["read_json", "read_open_content", "read_open_json"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -161,11 +161,6 @@ def _shell(members: _Open) -> Edit | None:
             raise _NotUsualError
         odd[key] = value
     return added(odd) if odd else None
-
-
-def would_join(history: list[Message]) -> bool:
-    """Tell whether parts of a user would stand in one content with those before them."""
-    return bool(history) and isinstance(history[-1], ToolResult)
 
 
 def _content(

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from molo.dialects.arguments import values_of
-from molo.dialects.blocks import part_result
+from molo.dialects.blocks import Step
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.gemini.forms import canonical, canonical_reply, shell, write_result
 from molo.dialects.gemini.ids import named
@@ -117,14 +117,14 @@ class _Writer:
     def __init__(self, history: Sequence[Message], rules: Rules, stand_in: str | None) -> None:
         self.losses: list[Loss] = []
         self._history = history
-        self._rules = rules
         self._stand_in = stand_in
         self._envelope: dict[str, Json] = {}
         self._instructions: list[Unit] = []
         self._contents: list[Json] = []
         self._open: list[Json] | None = None  # the parts of a user's content that may grow
         self._after_result = False
-        self._following: list[Json] = []  # parts that follow the results of this step
+        held = _HELD.intersection(rules.result_blocks)
+        self._step = Step(held, rules.user_blocks, write_parts, self.losses)
         self._names: dict[int | None, str] | None = None  # of the tools, by the index of the result
 
     def open_envelope(self, data: ProviderData | None) -> None:
@@ -141,7 +141,7 @@ class _Writer:
     def write(self, at: int, message: Message) -> None:
         self._name_losses(at, message)
         if isinstance(message, ToolResult):
-            message = self._result(at, message)
+            message = self._step.result(at, message)
         else:
             self.end_step()
         unit = self._unit(at, message)
@@ -155,9 +155,8 @@ class _Writer:
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._following:
-            self._add(Unit(self._following, _USER), grows=True)
-            self._following = []
+        if following := self._step.end():
+            self._add(Unit(following, _USER), grows=True)
 
     def _lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
@@ -197,14 +196,6 @@ class _Writer:
         return base
 
     # Results
-
-    def _result(self, at: int, message: ToolResult) -> ToolResult:
-        """Take the attachments out of a result that the vendor does not take there."""
-        held, sent = _HELD.intersection(self._rules.result_blocks), self._rules.user_blocks
-        parted = part_result(at, message, held=held, sent=sent, parts=write_parts)
-        self._following += parted.following
-        self.losses += parted.losses
-        return parted.result
 
     def _name(self, at: int, message: ToolResult) -> str:
         """Give the name of the tool that a result is of: that of its call."""

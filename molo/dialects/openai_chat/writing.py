@@ -7,7 +7,7 @@ their step, where the Rules take them from users.
 
 from collections.abc import Sequence
 
-from molo.dialects.blocks import has_untold_type, part_result
+from molo.dialects.blocks import Step, has_untold_type
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written, WrittenJson
 from molo.dialects.openai_chat.forms import (
@@ -113,9 +113,8 @@ class _Writer:
         self.messages: list[Json] = []
         self.losses: list[Loss] = []
         self.spelled = False  # whether numbers may be in it that keep their spelling
-        self._rules = rules
         self._spelling = spelling
-        self._following: list[Json] = []  # parts that follow the results of this step
+        self._step = Step(rules.result_blocks, rules.user_blocks, parts, self.losses)
 
     def lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
@@ -133,9 +132,8 @@ class _Writer:
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._following:
-            self.messages.append({"role": "user", "content": self._following})
-            self._following = []
+        if following := self._step.end():
+            self.messages.append({"role": "user", "content": following})
 
     def plain_messages(self) -> list[Json]:
         """Give the messages as builtins alone."""
@@ -160,14 +158,9 @@ class _Writer:
         return base
 
     def _result(self, at: int, message: ToolResult) -> ToolResult:
-        """Take the attachments out of a result that the vendor does not take there."""
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
-        held, sent = self._rules.result_blocks, self._rules.user_blocks
-        parted = part_result(at, message, held=held, sent=sent, parts=parts)
-        self._following += parted.following
-        self.losses += parted.losses
-        return parted.result
+        return self._step.result(at, message)
 
     def _name_losses(self, at: int, message: Message) -> None:
         for index, block in enumerate(blocks(message)):

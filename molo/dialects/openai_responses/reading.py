@@ -33,13 +33,10 @@ from molo.dialects.openai_responses.items import (
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.source import as_json
 from molo.dialects.openai_responses.strict import read, read_open
-from molo.dialects.wire import Given, Json, Number, Spell, spelling, string, text
+from molo.dialects.wire import Given, Json, Number, Spell, decoded, spelling, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
-    DECODE_FAILURES,
     Buffer,
-    Form,
-    decode_error,
 )
 from molo.message import ContentBlock, File, Image, Message, System, Text, ToolResult, User, Wire
 
@@ -75,22 +72,12 @@ class _Loose(Struct):
 
 
 _decode = msgspec.json.Decoder(_Loose | list[Any], float_hook=Number).decode
-_FORM = Form("JSON", msgspec.json.decode, msgspec.json.encode)
 
 
 def _read_with_care(data: Buffer | str) -> Body:
-    try:
-        body = _decode(data)
-    except DECODE_FAILURES as failure:
-        error = decode_error(failure, data, _FORM)
-    else:
-        if isinstance(body, list):
-            return Body(_read_all(body, "$", spelling(data)), UNSET)
-        return _read_body(body, data)
-    raise error
-
-
-def _read_body(body: _Loose, data: Buffer | str) -> Body:
+    body = decoded(_decode, data)
+    if isinstance(body, list):
+        return Body(_read_all(body, "$", spelling(data)), UNSET)
     given, instructions = body.input, body.instructions
     if given is UNSET and instructions is UNSET:
         raise DecodeError("Expected field `input`, got an object without it", path="$")

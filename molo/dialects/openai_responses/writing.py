@@ -7,7 +7,7 @@ step, where the Rules take them from users.
 
 from collections.abc import Sequence
 
-from molo.dialects.blocks import has_untold_type, part_result
+from molo.dialects.blocks import Step, has_untold_type
 from molo.dialects.delta import LOST, Unit, restore
 from molo.dialects.loss import Code, Loss, Written, WrittenJson
 from molo.dialects.openai_responses.envelope import join, parts_of
@@ -113,9 +113,8 @@ class _Writer:
         self.instructions: list[Json] = []
         self.items: list[Json] = []
         self.losses: list[Loss] = []
-        self._rules = rules
         self._spelling = spelling
-        self._following: list[Json] = []  # parts that follow the results of this step
+        self._step = Step(rules.result_blocks, rules.user_blocks, parts, self.losses)
 
     def lose(self, code: Code, at: int | None, sentence: str, part: int | None = None) -> None:
         self.losses.append(Loss(code, at, part, sentence))
@@ -135,9 +134,8 @@ class _Writer:
 
     def end_step(self) -> None:
         """Write what follows the results of a step, if anything does."""
-        if self._following:
-            self.items.append({"role": "user", "content": self._following})
-            self._following = []
+        if following := self._step.end():
+            self.items.append({"role": "user", "content": following})
 
     def _recorded(self, at: int, message: Message) -> list[Json] | None:
         """Give the items as they were on the wire; None where that is not known."""
@@ -162,14 +160,9 @@ class _Writer:
         return []
 
     def _result(self, at: int, message: ToolResult) -> ToolResult:
-        """Take the attachments out of a result that the vendor does not take there."""
         if message.is_error:
             self.lose("error_flag", at, "Expected a result, got an error, which has no flag here")
-        held, sent = self._rules.result_blocks, self._rules.user_blocks
-        parted = part_result(at, message, held=held, sent=sent, parts=parts)
-        self._following += parted.following
-        self.losses += parted.losses
-        return parted.result
+        return self._step.result(at, message)
 
     def _name_placeless(self, at: int, message: Message) -> None:
         """Name the blocks that no delta brings back, for none was ever read from this dialect."""
