@@ -1362,9 +1362,9 @@ def test_a_long_stream_costs_no_more_a_chunk_than_a_short_one():
     ]
 
     def seconds(times):
-        start = time.perf_counter()
+        start = time.process_time()
         openai_chat.accumulate(kinds * times)
-        return time.perf_counter() - start
+        return time.process_time() - start
 
     short = min(seconds(500) for _ in range(3))
     assert min(seconds(10_000) for _ in range(2)) < 60 * short
