@@ -21,6 +21,7 @@ def test_what_was_joined_is_split_again(mime_type, data):
         ("data:,", ("", b"")),
         ("data:image/png;base64,!!!!", None),
         ("data:image/png;base64,SGk", None),
+        ("data:image/png;base64,Sé==", None),
         ("data:image/png", None),
         ("https://example.org/data:,x", None),
         ("", None),

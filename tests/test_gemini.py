@@ -645,6 +645,12 @@ def test_contents_with_other_keys_are_read_by_their_types(wire):
     assert is_same(written(read), {"contents": odd})
 
 
+def test_a_part_that_is_no_block_is_kept_whole():
+    part = {"inlineData": {"mimeType": "image/png", "data": "A-=="}, "thought": True}
+    (message,) = gemini.from_request({"contents": [user(part)]}).history
+    assert message == User((Wire("gemini", compact(part)),))
+
+
 @pytest.mark.parametrize("odd", [1.5, [{"text": "a"}], []])
 def test_keys_whose_spelling_or_shape_would_be_lost_take_the_careful_path(odd):
     body = compact({"contents": [{**user(say("Hi")), "trace": odd}]})

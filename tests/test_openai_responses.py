@@ -614,6 +614,8 @@ ODD = [
         {"type": "mcp_approval_response", "approval_request_id": "mcpr_1", "approve": True},
         User(()),
     ),
+    ({"type": "function_call_output", "role": "user", "content": "x"}, User((Text("x"),))),
+    ({"type": "function_call_output", "role": "assistant", "content": "x"}, Assistant("x")),
     (call("function_call_output", output="ok"), ToolResult("c1", "ok")),
     (call("function_call_output", output=None), ToolResult("c1", "")),
     (call("function_call_output", output={"n": 1}), ToolResult("c1", '{"n":1}')),

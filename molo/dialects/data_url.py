@@ -5,7 +5,6 @@ the other.
 """
 
 import base64
-import binascii
 import re
 import urllib.parse
 
@@ -39,5 +38,5 @@ def split(url: str) -> tuple[str, bytes] | None:
         return mime_type, urllib.parse.unquote_to_bytes(payload)
     try:
         return mime_type, base64.b64decode(payload, validate=True)
-    except binascii.Error:
+    except ValueError:  # no Base64, or not even ASCII
         return None

@@ -20,7 +20,17 @@ from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
-from molo.message import Assistant, ContentBlock, Message, System, Text, ToolCall, ToolResult, User
+from molo.message import (
+    Assistant,
+    ContentBlock,
+    Message,
+    System,
+    Text,
+    ToolCall,
+    ToolResult,
+    User,
+    Wire,
+)
 
 __all__ = ["read_json", "read_open_content", "read_open_json"]
 
@@ -252,7 +262,7 @@ def _block(part: _Part) -> ContentBlock:
     wire = msgspec.to_builtins(part)
     wire.pop("thought", None)
     block = read_part(wire)
-    if write_part(block) != wire:  # Base64 of another spelling
+    if type(block) is Wire or write_part(block) != wire:  # Base64 of another spelling, or none
         raise _NotUsualError
     return block
 

@@ -195,6 +195,8 @@ def _result(item: _Item) -> ToolResult:
 
 def _content(item: _Item) -> str | list[_Part]:
     content = item.content
+    if item.type == "function_call_output":
+        raise _NotUsualError
     if content is UNSET or item.call_id is not UNSET or item.name is not UNSET:
         raise _NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
