@@ -74,6 +74,16 @@ def test_the_function_sees_every_text_and_nothing_else():
     assert all(map(lambda a, b: a is b, mapped, EVERYWHERE))
 
 
+@pytest.mark.parametrize(
+    ("mime_type", "data"),
+    [("application/pdf", b"Ada"), ("", b"Ada"), ("text/plain", b"Ada \xff"), ("text/css", b"x")],
+)
+def test_files_without_text_to_change_stay_as_they_are(mime_type, data):
+    (message,) = history = [user_blocks([File(data=data, mime_type=mime_type)])]
+    assert map_text(history, redact) == history
+    assert map_text(history, redact)[0] is message
+
+
 def test_what_is_absent_is_not_seen():
     history = [calls(""), calls(" \n"), user_blocks([File(url="a:b")])]
     assert map_text(history, lambda text: text + "!") == [
@@ -92,6 +102,10 @@ CHANGED = {
     "file name": (
         user_blocks([File(url="https://example.org/Ada", name="Ada.pdf")]),
         user_blocks([File(url="https://example.org/Ada", name="***.pdf")]),
+    ),
+    "file of text": (
+        user_blocks([File(data="Für Ada".encode(), mime_type="text/plain")]),
+        user_blocks([File(data="Für ***".encode(), mime_type="text/plain")]),
     ),
     "attachment": (
         ToolResult("1", "", attachments=(Text("Ada"),)),

@@ -32,7 +32,8 @@ def map_text(history: Sequence[Message], f: Callable[[str], str]) -> list[Messag
 
     `f` sees
 
-    - System, Assistant and result text, reasoning, Text blocks, and names of Files;
+    - System, Assistant and result text, reasoning, Text blocks, names of Files, and their bytes
+      where the type is `text/…` and they are UTF-8;
     - every string, keys too, of the JSON in `arguments`, `Wire.data` and `provider_data.delta`,
       without its escapes (`"\u0041"` is seen as `A`). A string that `f` changed is written anew;
       all else keeps its spelling: other strings, numbers, order, repeated keys, white space.
@@ -42,8 +43,8 @@ def map_text(history: Sequence[Message], f: Callable[[str], str]) -> list[Messag
       `\u0041da` hide a word. So four times, for JSON within JSON. Let `f` be one that leaves alone
       what it returned, as redaction is.
 
-    Not text are ids, URLs, bytes of media, names of tools, and numbers in JSON; nor is a dialect's
-    `envelope`, which is no part of the history.
+    Not text are ids, URLs, bytes of other media, names of tools, and numbers in JSON; nor is a
+    dialect's `envelope`, which is no part of the history.
 
     A message that changed has no `provider_data`, also where nothing but the delta had: a delta
     could bring the old text back, and a signature vouches for it. Sealed data of later messages may
@@ -131,11 +132,25 @@ def _block(block: ContentBlock, f: _Map) -> ContentBlock:
         case Wire():
             data = _json(block.data, f)
             return block if data == block.data else replace(block, data=data)
-        case File() if block.name:
-            name = _plain(block.name, f)
-            return block if name == block.name else replace(block, name=name)
-        case File() | Image() | Audio():
+        case File():
+            name = _plain(block.name, f) if block.name else ""
+            content = _document(block, f)
+            same = name == block.name and content == block.data
+            return block if same else replace(block, name=name, data=content)
+        case Image() | Audio():
             return block
+
+
+def _document(file: File, f: _Map) -> bytes | None:
+    """Map the bytes of a file that is text."""
+    if file.data is None or not file.mime_type.startswith("text/"):
+        return file.data
+    try:
+        text = file.data.decode()
+    except UnicodeDecodeError:
+        return file.data
+    new = _plain(text, f)
+    return file.data if new == text else new.encode(errors="replace")
 
 
 # --- JSON in text ---------------------------------------------------------------------------------
