@@ -184,7 +184,7 @@ _REDACT = _Argument(
         "action": "append",
         "help": "write [redacted] for what this regular expression of Python matches, in all text "
         "of the messages and in all that stands beside them (ids of calls, names of tools, URLs "
-        "and media stay); may be given several times",
+        "and media that are no text stay); may be given several times",
     },
 )
 _REJECTS = _Argument(
