@@ -128,7 +128,8 @@ def text(value: Json) -> str:
     '{"temperature":0.10}'
     """
     written = encoded(value)
-    if b"null" in written and _holds_infinite(value):
+    # Not `in`, which would first take the bytes for a number, in vain.
+    if written.find(b"null") >= 0 and _holds_infinite(value):
         raise EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
     return written.decode()
 

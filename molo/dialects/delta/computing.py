@@ -94,8 +94,8 @@ class Base:
         if self._value is None:
             return value
         if self._texts is None:
-            # Most are not there, which takes less to see than to collect the texts. (`in` would
-            # first take the bytes for a number, in vain.)
+            # Most are not there, which takes less to see than to collect the texts. Not `in`, which
+            # would first take the bytes for a number, in vain.
             if self.packed().find(value.encode(errors="replace")) < 0:
                 return value
             self._texts = _Texts(self._value)
