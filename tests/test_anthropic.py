@@ -527,6 +527,19 @@ def test_objects_with_other_keys_are_read_by_their_types(messages):
     assert is_same(written(read)["messages"], odd)
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        *[user(call()), assistant(result()), {"role": "user"}],
+        user(result([text("a"), {"type": "image", "source": PNG}])),
+    ],
+)
+def test_unusual_blocks_take_the_careful_path(message):
+    body = {"messages": [{**message, "trace": 1}]}
+    assert strict.read_open_json(compact(body)) is None
+    assert is_same(written(anthropic.from_request(compact(body)).history), body)
+
+
 @pytest.mark.parametrize("odd", [1.5, [text("a")], []])
 def test_keys_whose_spelling_or_shape_would_be_lost_take_the_careful_path(odd):
     body = {"messages": [user(text("Hi"), trace=odd)]}

@@ -76,7 +76,9 @@ def test_equal_values_have_no_difference(value):
             {"a": [LONG, ", and: ", OTHER]},
             {"a": [[{"$": ["a"], "cut": [0, 38]}, ", and: ", {"$": ["a"], "cut": [45, 83]}]]},
         ),
+        (LONG, [LONG], [[{"$": []}]]),
         ({"a": '{"b": 1}'}, {"a": {"b": 1}}, {"a": [{"$": ["a"], "json": True}]}),
+        ({"a": "{b: 1}"}, {"a": {"b": 1}}, {"a": [{"b": 1}]}),
         ({"a": LONG}, {"a": f"<{LONG}>"}, {"a": [{"$": ["a"], "around": ["<", ">"]}]}),
         ({}, {"a": {"$": [0]}}, {"a": [{"$": {"$": [0]}}]}),
         # The alphabet of Base64 for URLs
@@ -95,6 +97,7 @@ def test_equal_values_have_no_difference(value):
 )
 def test_edits_say_no_more_than_they_must(base, wire, edit):
     assert difference(base, wire) == edit
+    assert edit is None or same(wire, patched(base, edit))
 
 
 def test_text_of_the_message_is_not_repeated():

@@ -651,6 +651,13 @@ def test_a_part_that_is_no_block_is_kept_whole():
     assert message == User((Wire("gemini", compact(part)),))
 
 
+@pytest.mark.parametrize("content", [user(say("Hi", **SIGNED)), user(call()), model(respond({}))])
+def test_parts_of_another_role_take_the_careful_path(content):
+    body = {"contents": [{**content, "trace": 1}]}
+    assert strict.read_open_json(compact(body)) is None
+    assert is_same(written(gemini.from_request(compact(body)).history), body)
+
+
 @pytest.mark.parametrize("odd", [1.5, [{"text": "a"}], []])
 def test_keys_whose_spelling_or_shape_would_be_lost_take_the_careful_path(odd):
     body = compact({"contents": [{**user(say("Hi")), "trace": odd}]})

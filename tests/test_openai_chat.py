@@ -399,6 +399,7 @@ ODD = [
     ({"role": "assistant", "tool_calls": [CALL]}, Assistant("", None, ONE)),
     ({"role": "assistant", "content": "x", "tool_calls": []}, Assistant("x")),
     ({"role": "assistant", "content": "x", "tool_calls": None}, Assistant("x")),
+    ({"role": "assistant", "content": "x", "tool_calls": ["odd", CALL]}, Assistant("x", None, ONE)),
     ({"role": "assistant", "content": {"age": 1.50}}, Assistant('{"age":1.5}')),
     # reasoning, in all spellings
     ({"role": "assistant", "content": "x", "reasoning_content": None}, Assistant("x")),
@@ -652,7 +653,7 @@ def test_builtins_that_json_cannot_hold_are_refused(value, path):
     assert caught.value.path.startswith(path)
 
 
-@pytest.mark.parametrize("depth", [300, 2_000, 100_000])
+@pytest.mark.parametrize("depth", [300, 600, 900, 2_000, 100_000])
 def test_deep_nesting_is_read_or_refused(depth):
     body = '[{"role":"user","content":"a","odd":' + "[" * depth + "]" * depth + "}]"
     try:
