@@ -1337,9 +1337,10 @@ def test_what_is_nested_too_deeply_for_a_delta_is_refused():
 
 
 @pytest.mark.parametrize("request_", [5, None, 1.5])
-def test_what_is_no_request_at_all_is_a_type_error(request_):
-    with pytest.raises(TypeError):
+def test_what_is_no_request_at_all_is_refused(request_):
+    with pytest.raises(DecodeError, match="Expected `object") as caught:
         gemini.from_request(request_)
+    assert caught.value.path == "$"
 
 
 @pytest.mark.parametrize("write", [gemini.to_request, gemini.to_request_json])

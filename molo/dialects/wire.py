@@ -212,7 +212,7 @@ def as_json(value: Given) -> Buffer | str:
     if isinstance(value, bytes | bytearray | memoryview | str):
         return value
     try:
-        return text(value if isinstance(value, list) else dict(value))
+        return text(dict(value) if isinstance(value, Mapping) else value)
     except EncodeError as failure:
         error = DecodeError(failure.text, path=failure.path)
     raise error
