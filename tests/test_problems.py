@@ -211,7 +211,7 @@ def test_the_examples_show_every_code():
 
 
 def test_every_code_has_one_checker_and_a_sentence():
-    checked = [code for codes in CHECKERS for code in codes]
+    checked = [code for checker in CHECKERS for code in checker.codes]
     assert sorted(checked) == sorted(get_args(Code)) == sorted(SENTENCES)
 
 
@@ -308,6 +308,27 @@ JSON_PIECES = [
 @example('{"x":[{"y":1},{"x":2,"y":{"x":":"}}],"x":0}', "parsed")
 def test_arguments_are_judged_as_a_json_parser_would(text, shape):
     assert arguments_fault(text, shape) == slow_arguments_fault(text, shape)
+
+
+LEVELS = {"{": ('{"":', "}"), "[": ("[", "]"), "member": ('{"k":1,"":', "}")}
+
+
+@given(
+    st.lists(st.sampled_from(list(LEVELS)), min_size=254, max_size=259),
+    st.sampled_from(["{}", "[]", "1", '{"a":[]}', '"' + "[{" * 300 + '"']),
+    st.text(" \n", max_size=300),
+)
+@example(["{"] * 255, "{}", "")
+@example(["{"] * 256, "{}", "")
+@example(["["] * 255, "[]", " " * 300)
+@example(["["] * 256, "[]", "")
+@example(["[", "{"] * 128, "[]", "")
+def test_levels_are_counted_however_they_are_written(levels, innermost, blank):
+    opened = "".join(LEVELS[level][0] for level in levels)
+    closed = "".join(LEVELS[level][1] for level in reversed(levels))
+    nested = opened + innermost + closed
+    for text in (nested, nested + blank, blank + nested, f'["{"[{" * 300}",{nested}]'):
+        assert arguments_fault(text, "json") == slow_arguments_fault(text, "json")
 
 
 @pytest.mark.parametrize("begun", ['{"code":"' + "[{" * 150, '{"code":"NaN '])

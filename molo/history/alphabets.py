@@ -41,7 +41,10 @@ def are_written_in(
     >>> are_written_in(["call_1", "call_2"], "word", 1, 6), are_written_in([""], "any", 1, None)
     (True, False)
     """
-    for text in texts:
-        if len(text) < shortest or (longest is not None and len(text) > longest):
-            return False
+    if shortest > 0 and "" in texts:
+        return False
+    if shortest > 1 or longest is not None:
+        for text in texts:
+            if len(text) < shortest or (longest is not None and len(text) > longest):
+                return False
     return alphabet == "any" or is_written_in("".join(texts), alphabet)

@@ -21,6 +21,7 @@ ArgumentsFault = Literal[
 
 MAX_NESTING = 256  # levels; far from the interpreter's recursion limit, wherever `check` is called
 SHALLOW = 2 * MAX_NESTING  # characters; JSON that is no longer has no more levels
+OBJECT = 4  # characters in front of what an object holds, at least: `{"":`
 
 _skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through valid JSON
 _decode = msgspec.json.Decoder().decode
@@ -73,8 +74,15 @@ def wrap_arguments(text: str) -> str:
 
 
 def _nesting(text: str) -> int:
-    """Count the levels of brackets, one bracket too many at most where the text is no JSON."""
-    if text.count("[") + text.count("{") <= MAX_NESTING:
+    """Count the levels of brackets; 0 if there are so few that no count is needed.
+
+    One bracket too many is counted at most where the text is no JSON.
+    """
+    room = len(text) - MAX_NESTING  # characters; behind them all brackets can do is close
+    arrays = text.count("[", 0, room)
+    if OBJECT * arrays + (room - arrays) <= OBJECT * MAX_NESTING:
+        return 0
+    if arrays + text.count("{", 0, room) <= MAX_NESTING:
         return 0
     depth = deepest = 0
     for bracket in _BRACKET.finditer(text):

@@ -1,11 +1,11 @@
 """Whether a history is what a vendor accepts: all problems, and their places.
 
-`check` never raises, whatever the history; `ensure` raises `HistoryError`. A checker finds the
-problems of the codes that stand beside it in `CHECKERS`, and does nothing where the rules are
-lenient.
+`check` never raises, whatever the history; `ensure` raises `HistoryError`. What finds the problems
+of a code is in `CHECKERS`, beside the rules for which it has anything to do.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from functools import lru_cache
 from typing import Literal
 
 from msgspec import Struct
@@ -15,7 +15,7 @@ from molo.history.alphabets import are_written_in
 from molo.history.arguments import arguments_fault
 from molo.history.contents import blocks, is_empty, is_sealed, is_taken, own_text, text_rule
 from molo.history.ids import Scope, are_ids, id_space, scopes
-from molo.history.rules import BLOCK_KINDS, COMMON, Role, Rules
+from molo.history.rules import COMMON, Role, Rules
 from molo.history.structure import Pair, Pairing, pair
 from molo.history.surrogates import unencodable
 from molo.message import (
@@ -126,8 +126,8 @@ def check(history: Sequence[Message], rules: Rules = COMMON) -> tuple[Problem, .
     1 0 arguments_invalid The arguments of call `call_1` are no JSON.
     """
     view = _View(list(history), pair(history), rules, [])
-    for checker in CHECKERS.values():
-        checker(view)
+    for find in _finders(rules):
+        find(view)
     return tuple(sorted(view.found, key=_place)) if view.found else ()
 
 
@@ -187,12 +187,16 @@ ROLES: Mapping[type[Message], Role] = {
 }
 
 
+def _emptiness(view: _View) -> None:
+    if not view.history:
+        view.note("empty_history", None)
+
+
 def _roles(view: _View) -> None:
     history, rules = view.history, view.rules
     if not history:
-        view.note("empty_history", None)
         return
-    if rules.needs_user and not any(type(message) is User for message in history):
+    if rules.needs_user and User not in map(type, history):
         view.note("no_user", None)
     for at, message in enumerate(history):
         if type(message) is not System:
@@ -205,8 +209,6 @@ def _roles(view: _View) -> None:
 
 def _neighbours(view: _View) -> None:
     rules = view.rules
-    if rules.split_replies and not rules.alternation:
-        return
     before: Message | None = None
     for at, message in enumerate(view.history):
         if type(message) is Assistant and type(before) is Assistant:
@@ -221,8 +223,6 @@ def _neighbours(view: _View) -> None:
 
 def _systems(view: _View) -> None:
     place = view.rules.system
-    if place == "anywhere":
-        return
     leading = True
     for at, message in enumerate(view.history):
         if type(message) is not System:
@@ -254,8 +254,6 @@ def _strays(view: _View) -> None:
 
 
 def _results_order(view: _View) -> None:
-    if not view.rules.results_in_call_order:
-        return
     misplaced = set(view.pairing.misplaced)
     call_of = {
         asked.result_at: (asked.at, asked.part)
@@ -284,8 +282,6 @@ def _ids(view: _View) -> None:
 
 def _names(view: _View) -> None:
     rules = view.rules
-    if rules.name_chars == "any" and rules.name_max is None:
-        return
     if _are_names({asked.call.name for asked in view.pairing.pairs}, rules):
         return
     for asked in view.pairing.pairs:
@@ -312,8 +308,6 @@ def _arguments(view: _View) -> None:
 
 
 def _blank_text(view: _View) -> None:
-    if view.rules.text == view.rules.result_text == "any":
-        return
     for at, message in enumerate(view.history):
         wanted = text_rule(message, view.rules)
         if wanted == "any":
@@ -331,9 +325,7 @@ def _blank_text(view: _View) -> None:
 
 
 def _final_blank(view: _View) -> None:
-    if view.rules.final_trailing_blank or not view.history:
-        return
-    last = view.history[-1]
+    last = view.history[-1] if view.history else None
     if type(last) is Assistant and last.content[-1:].isspace():
         view.note("content_trailing_blank", len(view.history) - 1)
 
@@ -348,8 +340,6 @@ def _encoding(view: _View) -> None:
 
 def _reasoning(view: _View) -> None:
     rules = view.rules
-    if rules.reasoning == "optional" and not rules.sealed_reasoning:
-        return
     for at, reply in judged_replies(view.history, rules):
         if fault := reasoning_fault(reply, rules):
             view.note(fault, at)
@@ -405,39 +395,84 @@ def _judged_in_turn(turn: _Replies, rules: Rules, *, current: bool) -> _Replies:
 
 def _block_kinds(view: _View) -> None:
     rules = view.rules
-    if not rules.dialect and (
-        rules.user_blocks == rules.assistant_blocks == rules.result_blocks == BLOCK_KINDS
-    ):
-        return
     for at, message in enumerate(view.history):
         for part, block in enumerate(blocks(message)):
             if not is_taken(block, message, rules):
                 view.note("block_kind", at, part)
 
 
-# A checker notes the problems of the codes beside it.
+# The checkers
 
-Checker = Callable[[_View], None]
 
-CHECKERS: Mapping[tuple[Code, ...], Checker] = {
-    ("empty_history", "no_user", "first_role", "last_role"): _roles,
-    ("split_reply", "alternation"): _neighbours,
-    ("system_place", "system_refused"): _systems,
-    ("dangling_call",): _dangling,
-    ("orphaned_result", "misplaced_result", "duplicate_result"): _strays,
-    ("results_order",): _results_order,
-    ("id_empty", "id_length", "id_chars", "id_repeated", "id_space"): _ids,
-    ("tool_name",): _names,
-    (
-        "arguments_invalid",
-        "arguments_not_object",
-        "arguments_not_finite",
-        "arguments_repeated_key",
-        "arguments_too_long",
-    ): _arguments,
-    ("content_empty", "content_blank"): _blank_text,
-    ("content_trailing_blank",): _final_blank,
-    ("reasoning_required", "reasoning_refused", "reasoning_unsealed"): _reasoning,
-    ("block_kind",): _block_kinds,
-    ("text_not_utf8",): _encoding,
-}
+class _Checker(Struct, frozen=True):
+    """What notes the problems of some codes.
+
+    Where the rules ask for no more than `COMMON` does, a checker with `asked` has nothing to find.
+    """
+
+    codes: tuple[Code, ...]
+    find: Callable[[_View], None]
+    asked: Callable[[Rules], object] | None = None
+
+
+CHECKERS = (
+    _Checker(("empty_history",), _emptiness),
+    _Checker(
+        ("no_user", "first_role", "last_role"),
+        _roles,
+        lambda rules: (rules.needs_user, rules.first_roles, rules.last_roles),
+    ),
+    _Checker(
+        ("split_reply", "alternation"),
+        _neighbours,
+        lambda rules: (rules.split_replies, rules.alternation),
+    ),
+    _Checker(("system_place", "system_refused"), _systems, lambda rules: rules.system),
+    _Checker(("dangling_call",), _dangling),
+    _Checker(("orphaned_result", "misplaced_result", "duplicate_result"), _strays),
+    _Checker(("results_order",), _results_order, lambda rules: rules.results_in_call_order),
+    _Checker(("id_empty", "id_length", "id_chars", "id_repeated", "id_space"), _ids),
+    _Checker(("tool_name",), _names, lambda rules: (rules.name_chars, rules.name_max)),
+    _Checker(
+        (
+            "arguments_invalid",
+            "arguments_not_object",
+            "arguments_not_finite",
+            "arguments_repeated_key",
+            "arguments_too_long",
+        ),
+        _arguments,
+    ),
+    _Checker(
+        ("content_empty", "content_blank"),
+        _blank_text,
+        lambda rules: (rules.text, rules.result_text),
+    ),
+    _Checker(("content_trailing_blank",), _final_blank, lambda rules: rules.final_trailing_blank),
+    _Checker(
+        ("reasoning_required", "reasoning_refused", "reasoning_unsealed"),
+        _reasoning,
+        lambda rules: (rules.reasoning, rules.sealed_reasoning),
+    ),
+    _Checker(
+        ("block_kind",),
+        _block_kinds,
+        lambda rules: (
+            rules.dialect,
+            rules.user_blocks,
+            rules.assistant_blocks,
+            rules.result_blocks,
+        ),
+    ),
+    _Checker(("text_not_utf8",), _encoding),
+)
+
+
+@lru_cache(maxsize=64)
+def _finders(rules: Rules) -> tuple[Callable[[_View], None], ...]:
+    """Choose the checkers that these rules need."""
+    return tuple(
+        checker.find
+        for checker in CHECKERS
+        if checker.asked is None or checker.asked(rules) != checker.asked(COMMON)
+    )

@@ -56,6 +56,7 @@ class Rules(
     frozen=True,
     kw_only=True,
     gc=False,
+    cache_hash=True,
     forbid_unknown_fields=True,
     omit_defaults=True,
     repr_omit_defaults=True,

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from molo.message import Assistant, Message, Text, ToolResult, User
+from molo.message import Assistant, Message, System, Text, ToolResult, User
 
 __all__ = ["replace_surrogates", "unencodable", "without_surrogates"]
 
@@ -52,7 +52,7 @@ def _ask_for_utf8(history: Sequence[Message]) -> None:
                 Raw(message.id)
             if message.attachments or message.provider_data is not None:
                 _write(message)
-        elif isinstance(message, User):
+        elif type(message) is User:
             for block in message.content:
                 if type(block) is not Text:
                     _write(block)
@@ -60,8 +60,11 @@ def _ask_for_utf8(history: Sequence[Message]) -> None:
                     Raw(block.text)
             if message.provider_data is not None:
                 _write(message)
-        elif not message.content.isascii() or message.provider_data is not None:
-            _write(message)
+        elif type(message) is System:
+            if not message.content.isascii():
+                Raw(message.content)
+            if message.provider_data is not None:
+                _write(message)
 
 
 def replace_surrogates(text: str) -> str:
