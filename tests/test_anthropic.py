@@ -403,6 +403,10 @@ def user(*blocks, **members):
     return {"role": "user", "content": [*blocks], **members}
 
 
+def thinking(words, signature="c2ln"):
+    return {"type": "thinking", "thinking": words, "signature": signature}
+
+
 def assistant(*blocks, **members):
     return {"role": "assistant", "content": [*blocks], **members}
 
@@ -495,6 +499,13 @@ LONG = "Some words that are not repeated."
             {"messages": [assistant({**text("a"), **CACHED}, {**call(), **CACHED})]},
             [Assistant("a", None, (ToolCall("c1", "f", "{}"),))],
         ),
+        ({"messages": [assistant(thinking(LONG), text("a"))]}, [Assistant("a", LONG)]),
+        ({"messages": [assistant(thinking(""), text("a"))]}, [Assistant("a", "")]),
+        ({"messages": [assistant(thinking("b", ""), text("a"))]}, [Assistant("a", "b")]),
+        (
+            {"messages": [assistant({**thinking("b"), **CACHED}, call())]},
+            [Assistant("", "b", (ToolCall("c1", "f", "{}"),))],
+        ),
         ({"messages": [user(result(**CACHED))]}, [ToolResult("c1", "ok")]),
         ({"messages": [user(result([text(LONG)]))]}, [ToolResult("c1", LONG)]),
         ({"messages": [user(result([text("a")], is_error=False))]}, [ToolResult("c1", "a")]),
@@ -507,6 +518,18 @@ def test_usual_shapes_take_the_strict_path_and_have_a_small_delta(wire, messages
     assert all(0 < len(message.provider_data.delta) < 150 for message in read)
     assert not any(LONG in message.provider_data.delta for message in read)
     assert is_same(written(read), wire)
+
+
+@pytest.mark.parametrize(
+    ("signature", "sealed"), [("c2lnbmF0dXJl", True), ("", False), ("c2ln…", False)]
+)
+def test_thinking_is_sealed_by_a_whole_signature(signature, sealed):
+    wire = [assistant(thinking("b", signature), text("a"))]
+    read = strict.read_json(json.dumps(wire))
+    assert (read is None) is (signature == "c2ln…")
+    (message,) = anthropic.from_request(wire).history
+    assert message.provider_data.sealed is sealed
+    assert read in (None, [message])
 
 
 @pytest.mark.parametrize("content", ["Hi", [text("Hi")], [result("b")]])
@@ -549,8 +572,8 @@ def test_keys_whose_spelling_or_shape_would_be_lost_take_the_careful_path(odd):
 
 # --- Other shapes ---------------------------------------------------------------------------------
 
-THINKING = {"type": "thinking", "thinking": "I think.", "signature": "c2ln"}
-MORE = {"type": "thinking", "thinking": "And again.", "signature": "c2lnMg=="}
+THINKING = thinking("I think.")
+MORE = thinking("And again.", "c2lnMg==")
 REDACTED = {"type": "redacted_thinking", "data": "b3BhcXVl"}
 SEARCH = {"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "a"}}
 FOUND = {"type": "web_search_tool_result", "tool_use_id": "s1", "content": []}

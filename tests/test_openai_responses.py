@@ -386,6 +386,54 @@ def test_messages_with_a_type_or_with_one_part_take_the_strict_path(role, part, 
         assert (body.input[0].provider_data is None) is canonical
 
 
+def summary(*texts):
+    return {"summary": [{"type": "summary_text", "text": text} for text in texts]}
+
+
+DONE = {"id": "msg_1", "status": "completed"}
+LONG = "A text that is not repeated."
+LONGER = "Thoughts that are repeated neither."
+ANSWERED = {**OUTPUT_TEXT, "text": LONG, "annotations": [], "logprobs": []}
+
+
+@pytest.mark.parametrize(
+    ("wire", "message"),
+    [
+        ([THOUGHT, SAID], Assistant("x", "")),
+        ([{**THOUGHT, **summary(LONG)}, CALL], Assistant("", LONG, ONE)),
+        (
+            [{**THOUGHT, **summary(LONG, "", "b", LONG)}, SAID],
+            Assistant("x", f"{LONG}\n\nb\n\n{LONG}"),
+        ),
+        (
+            [
+                {**THOUGHT, **summary(LONGER), "status": None, "content": None},
+                {"type": "message", **SAID, **DONE, "content": [ANSWERED]},
+                {**CALL, **DONE},
+            ],
+            Assistant(LONG, LONGER, ONE),
+        ),
+        ([{"type": "message", **SAID, **DONE, "content": [ANSWERED]}], Assistant(LONG)),
+        ([{"role": "user", "content": "Hi", **DONE}], User((Text("Hi"),))),
+        (
+            [{"type": "function_call_output", "call_id": "c1", "output": "ok", **DONE}],
+            ToolResult("c1", "ok"),
+        ),
+    ],
+)
+def test_what_an_answer_holds_takes_the_strict_path_when_it_goes_back(wire, message):
+    body = strict.read(json.dumps(wire))
+    assert body is not None and [bare(read) for read in body.input] == [message]
+    assert body.input == openai_responses.from_request(wire).history == [strict.read_open(wire)]
+    assert_all_ways_read_the_same(wire)
+    (read,) = body.input
+    assert read.provider_data.sealed is (wire[0].get("type") == "reasoning")
+    assert not any(text in read.provider_data.delta for text in (LONG, LONGER))
+    assert written([read]) == {"input": wire}
+    if isinstance(message, Assistant):
+        assert openai_responses.from_response({"output": wire}).message == read
+
+
 @pytest.mark.parametrize(("wire", "message"), CANONICAL)
 def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, message):
     odd = [{"id": f"item_{index}", "trace": None, **item} for index, item in enumerate(wire)]
@@ -416,6 +464,15 @@ def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, mes
         [{"role": "assistant", "content": ""}, CALL],
         [CALL, SAID],
         [SAID, SAID],
+        [THOUGHT],
+        [SAID, THOUGHT],
+        [THOUGHT, THOUGHT, SAID],
+        [{**THOUGHT, "name": "f"}, SAID],
+        [{**THOUGHT, "arguments": "{}"}, SAID],
+        [{**THOUGHT, "content": [OUTPUT_TEXT]}, SAID],
+        [{**CALL, **summary("a")}],
+        [{**SAID, "encrypted_content": None}],
+        [{"role": "user", "content": None}],
     ],
 )
 def test_what_the_writer_would_write_in_another_way_takes_the_careful_path(wire):
@@ -942,7 +999,19 @@ SPOKEN = st.builds(
 )
 
 
-REPLIES = st.sampled_from([[SAID], [CALL], [SAID, CALL], [{**SAID, "type": "message"}, CALL]])
+THOUGHTS = st.builds(
+    lambda texts, rest: {"type": "reasoning", **summary(*texts), **rest},
+    st.lists(st.sampled_from(["", "Hmm.", "I should look at that.", "Then I say it."]), max_size=3),
+    objects("id", "status", "encrypted_content", "content", "trace"),
+)
+ANSWERS = st.builds(
+    lambda text, rest: {**SAID, "content": [{**OUTPUT_TEXT, "text": text, **rest}]},
+    WORDS,
+    st.fixed_dictionaries({}, optional={"annotations": st.just([]), "logprobs": st.just([])}),
+)
+REPLIES = st.sampled_from(
+    [[SAID], [CALL], [SAID, CALL], [{**SAID, "type": "message"}, CALL]]
+) | st.tuples(THOUGHTS, ANSWERS | st.just(CALL)).map(list)
 ODD_KEYS = objects("id", "status", "phase")
 
 

@@ -17,6 +17,7 @@ signature.
 https://platform.claude.com/docs/en/api/messages, read 2026-11
 """
 
+import re
 from collections.abc import Iterable, Mapping
 
 from molo.dialects.anthropic.blocks import unplaced, write_block
@@ -40,6 +41,7 @@ __all__ = [
     "UNSIGNED",
     "canonical",
     "canonical_reply",
+    "is_whole",
     "shell",
     "unplaced_spoken",
 ]
@@ -51,6 +53,13 @@ SHELLS: Mapping[str, dict[str, Json]] = {
 
 UNSIGNED = False
 """The signature of thinking that has none: a value that no signature on the wire has."""
+
+_SIGNATURE = re.compile(r"[A-Za-z0-9+/_-]+=*")  # Base64; "Eo8C…" was cut by somebody's log
+
+
+def is_whole(signature: str) -> bool:
+    """Tell whether a signature can be one that the vendor gave."""
+    return _SIGNATURE.fullmatch(signature) is not None
 
 
 def shell(message: Message) -> dict[str, Json]:

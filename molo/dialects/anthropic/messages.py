@@ -4,7 +4,6 @@ Each function reads the unit of one message. A unit is its blocks on the wire; w
 no array for content, it is an object with its `content` as it is, and no other unit joins it.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Literal, TypeAlias, TypeVar
@@ -14,7 +13,14 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.anthropic.blocks import DIALECT, read_block
-from molo.dialects.anthropic.forms import SHELLS, UNSIGNED, canonical, canonical_reply, shell
+from molo.dialects.anthropic.forms import (
+    SHELLS,
+    UNSIGNED,
+    canonical,
+    canonical_reply,
+    is_whole,
+    shell,
+)
 from molo.dialects.delta import Join, Unit, keep
 from molo.dialects.wire import Json, expect_object, string, text
 from molo.errors.translation import DECODE_FAILURES
@@ -160,8 +166,6 @@ def read_assistant(members: Members, inputs: Sequence[str | None] = ()) -> Assis
     return message if data is None else replace(message, provider_data=data)
 
 
-_SIGNATURE = re.compile(r"[A-Za-z0-9+/_-]+=*")  # Base64; "Eo8C…" was cut by somebody's log
-
 _Part: TypeAlias = Literal["reasoning", "content", "attachments", "calls"]
 
 
@@ -230,7 +234,7 @@ class _Reply:
         self._thought.append(words)
         if signature:
             self._seals = True
-            self._is_cut = self._is_cut or not _SIGNATURE.fullmatch(string(signature))
+            self._is_cut = self._is_cut or not is_whole(string(signature))
         return "reasoning", 0
 
     def _call(self, id: str, name: str, value: Json, given: str | None) -> tuple[_Part, int]:

@@ -3,9 +3,9 @@
 A conversation of such messages is decoded in one call and built without a look at any key. They are
 canonical, or depart from it in a known way, which a small delta says: a bare string for content or
 `system`, a `cache_control`, a result whose text is an array's or that says `is_error: false`, an
-object of its own behind results. What is refused here, for whatever reason, takes the careful path
-(`reading`), where an object whose blocks are usual is still read by its types, whatever keys it has
-besides.
+object of its own behind results, the signature of thinking in front of all else. What is refused
+here, for whatever reason, takes the careful path (`reading`), where an object whose blocks are
+usual is still read by its types, whatever keys it has besides.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
-from molo.dialects.anthropic.forms import SHELLS, canonical
+from molo.dialects.anthropic.forms import SHELLS, canonical, is_whole
 from molo.dialects.anthropic.messages import read_run
 from molo.dialects.delta import Base, Edit, Join, added, copied, known, would_join
 from molo.dialects.wire import Json, Number, parse
@@ -70,10 +70,16 @@ class _Call(_Block, tag_field="type", tag="tool_use"):
     input: Raw
 
 
+class _Thinking(_Block, tag_field="type", tag="thinking"):
+    thinking: str
+    signature: str
+
+
 _Media: TypeAlias = _Image | _Document
+_Own: TypeAlias = _Call | _Thinking  # of an assistant alone
 
 
-_Any: TypeAlias = _Text | _Result | _Media | _Call
+_Any: TypeAlias = _Text | _Result | _Media | _Own
 
 
 class _User(_Shape, tag_field="role", tag="user"):
@@ -81,7 +87,7 @@ class _User(_Shape, tag_field="role", tag="user"):
 
 
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
-    content: str | list[_Text | _Call]
+    content: str | list[_Text | _Own]
 
 
 class _Beside(Struct, kw_only=True):
@@ -176,12 +182,18 @@ _Edits: TypeAlias = dict[str, Json]
 
 
 def _kept(
-    message: Message, edit: Edit | None, join: Join | None = None, shell: Edit | None = None
+    message: Message,
+    edit: Edit | None,
+    join: Join | None = None,
+    shell: Edit | None = None,
+    *,
+    sealed: bool = False,
 ) -> Message:
     """Keep how a message departs from its canonical form, if it does."""
     if not edit and join is None and shell is None:
         return message
-    data = known(Base(canonical(message)), edit or None, DIALECT, join=join, shell=shell)
+    base = Base(canonical(message))
+    data = known(base, edit or None, DIALECT, join=join, shell=shell, sealed=sealed)
     return replace(message, provider_data=data)
 
 
@@ -266,8 +278,8 @@ def _result_with_parts(shape: _Result, join: Join | None, shell: Edit | None) ->
     return message
 
 
-def _media(shape: _Media | _Call) -> ContentBlock:
-    if isinstance(shape, _Call):
+def _media(shape: _Media | _Own) -> ContentBlock:
+    if isinstance(shape, _Own):
         raise _NotUsualError
     wire = msgspec.to_builtins(shape)
     wire.pop("cache_control", None)
@@ -284,6 +296,8 @@ def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Message:
     if isinstance(content, str):
         return _kept(Assistant(content), _bare(content), None, shell)
     said = ""
+    reasoning: str | None = None
+    sealed = False
     calls: list[ToolCall] = []
     edits: _Edits = {}
     for index, block in enumerate(content):
@@ -291,11 +305,22 @@ def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Message:
             edits[str(index)] = _marked(block)
         if isinstance(block, _Call):
             calls.append(ToolCall(block.id, block.name, _arguments(block.input)))
-        elif not isinstance(block, _Text) or said or calls or not block.text:
-            raise _NotUsualError
-        else:
+        elif isinstance(block, _Text) and block.text and not (said or calls):
             said = block.text
-    return _kept(Assistant(said, None, tuple(calls)), edits, None, shell)
+        elif isinstance(block, _Thinking) and index == 0:
+            reasoning, sealed = block.thinking, block.signature != ""
+            edits["0"] = {**_marked(block), **_signed(block)}
+        else:
+            raise _NotUsualError
+    message = Assistant(said, reasoning, tuple(calls))
+    return _kept(message, edits, None, shell, sealed=sealed)
+
+
+def _signed(block: _Thinking) -> _Edits:
+    """Tell of the signature of thinking, which no canonical one has."""
+    if block.signature and not is_whole(block.signature):
+        raise _NotUsualError
+    return {"signature": [block.signature]}
 
 
 def _arguments(given: Raw) -> str:

@@ -4,6 +4,7 @@ from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_responses.items import Members, objects_of
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.source import as_json
+from molo.dialects.openai_responses.strict import read_open
 from molo.dialects.wire import Given, Json, Spell, expect_object, parse, spelling, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import Assistant
@@ -42,11 +43,17 @@ def reply_of(body: Members, spell: Spell) -> Reply:
     items = objects_of(body.get("output"), "$.output")
     rest: Json = {key: value for key, value in body.items() if key != "output"}
     try:
-        message = read_output(items, spell)
+        message = _read(items, spell)
         return Reply(message, _stop(body, message), text(rest))
     except (EncodeError, RecursionError):  # of JSON there is no other reason
         error = DecodeError("Expected an answer nested less deeply", path="$")
     raise error
+
+
+def _read(items: list[Members], spell: Spell) -> Assistant:
+    """Read the items of an answer as they will be read when they go back."""
+    message = read_open(items)
+    return message if isinstance(message, Assistant) else read_output(items, spell)
 
 
 def _stop(body: Members, message: Assistant) -> Stop | None:

@@ -1,19 +1,21 @@
 """The usual shapes as types: what they accept loses nothing by being read.
 
 A conversation of such items alone is decoded in one call and built without a look at any key. They
-are canonical, or messages that depart from it in a known way, which a small delta says: with a
-`"type": "message"`, or with their one text as a part, or both. What is refused here, for whatever
-reason, takes the careful path (`reading`), where the items of one message that have such shapes are
-still read by their types, whatever other keys they have besides.
+are canonical, or depart from it in a known way, which a small delta says: items with an `id` or a
+`status`, messages with a `"type": "message"` or with their one text as a part, and the reasoning in
+front of what the model said or called. What is refused here, for whatever reason, takes the careful
+path (`reading`), where the items of one message that have such shapes are still read by their
+types, whatever other keys they have besides.
 """
 
-from typing import Literal, TypeAlias
+from collections.abc import Sequence
+from typing import Annotated, Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Meta, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, copied, known
+from molo.dialects.delta import Base, Edit, copied, known
 from molo.dialects.openai_responses.envelope import Body
 from molo.dialects.openai_responses.forms import DIALECT, canonical
 from molo.dialects.openai_responses.items import Members
@@ -47,7 +49,16 @@ class _Image(_Shape, tag_field="type", tag="input_image"):
     detail: Literal["auto"]
 
 
+_Nothing: TypeAlias = Annotated[list[None], Meta(max_length=0)]
+
+
 class _Said(_Shape, tag_field="type", tag="output_text"):
+    text: str
+    annotations: _Nothing | UnsetType = UNSET
+    logprobs: _Nothing | UnsetType = UNSET
+
+
+class _Summary(_Shape, tag_field="type", tag="summary_text"):
     text: str
 
 
@@ -55,15 +66,21 @@ _Part = _Text | _Image | _Said
 
 
 class _Item(_Shape):
-    """A message, a call or its output: the three have no tag in common."""
+    """A message, a call, its output, or reasoning: the four have no tag in common."""
 
-    type: Literal["message", "function_call", "function_call_output"] | UnsetType = UNSET
+    type: Literal["message", "function_call", "function_call_output", "reasoning"] | UnsetType = (
+        UNSET
+    )
     role: Literal["system", "user", "assistant"] | UnsetType = UNSET
-    content: str | list[_Part] | UnsetType = UNSET
+    content: str | list[_Part] | UnsetType | None = UNSET
     call_id: str | UnsetType = UNSET
     name: str | UnsetType = UNSET
     arguments: str | UnsetType = UNSET
     output: str | UnsetType = UNSET
+    summary: list[_Summary] | UnsetType = UNSET
+    encrypted_content: str | UnsetType | None = UNSET
+    id: str | UnsetType | None = UNSET
+    status: str | UnsetType | None = UNSET
 
 
 class _OpenItem(_Item, forbid_unknown_fields=False):
@@ -109,62 +126,91 @@ def read_open(run: list[Members]) -> Message | None:
     try:
         items: list[_Item] = [msgspec.convert(members, _OpenItem) for members in run]
         (message,) = _history(items)
+        if all(map(_KEYS.issuperset, run)):
+            return message
+        return _with_other_keys(message, items, run)
     except DECODE_FAILURES:  # also what is not usual, or more than one message
         return None
-    if all(map(_KEYS.issuperset, run)):
-        return message
+
+
+def _with_other_keys(message: Message, items: list[_Item], run: list[Members]) -> Message:
     base = Base(canonical(message))
     edits: dict[str, Json] = {}
-    own = _edits(items[0])  # the others are calls, which have none
-    for index, members in enumerate(run):
-        if own := {**own, **base.added(members, _KEYS)}:
-            edits[str(index)] = own
-        own = {}
-    return replace(message, provider_data=known(base, edits, DIALECT))
-
-
-_Edits: TypeAlias = dict[str, Json]
-"""How the first item of a message departs from its canonical form; the others do not."""
-
-
-def _with_edits(message: Message, edits: _Edits) -> Message:
-    if not edits:
-        return message
-    return replace(message, provider_data=known(Base(canonical(message)), {"0": edits}, DIALECT))
+    for index, (item, members) in enumerate(zip(items, run, strict=True)):
+        own, others = _edit(item, index), base.added(members, _KEYS)
+        if isinstance(own, list) and others:  # reasoning, which is kept whole
+            raise _NotUsualError
+        if edit := {**own, **others} if isinstance(own, dict) else own:
+            edits[str(index)] = edit
+    sealed = message.provider_data is not None and message.provider_data.sealed
+    return replace(message, provider_data=known(base, edits, DIALECT, sealed=sealed))
 
 
 def _history(items: list[_Item]) -> list[Message]:
     history: list[Message] = []
     reply: list[_Item] = []  # the items of the reply that is open
     for item in items:
-        if item.type == "function_call" or item.role == "assistant":
+        if item.type == "function_call" or item.role == "assistant" or item.type == "reasoning":
             reply.append(item)
             continue
         if reply:
-            history.append(_with_edits(_reply(reply), _edits(reply[0])))
+            history.append(_reply(reply))
             reply = []
         if item.type == "function_call_output":
-            history.append(_result(item))
+            history.append(_kept(_result(item), [item]))
         else:
-            history.append(_with_edits(_spoken(item), _edits(item)))
+            history.append(_kept(_spoken(item), [item]))
     if reply:
-        history.append(_with_edits(_reply(reply), _edits(reply[0])))
+        history.append(_reply(reply))
     return history
 
 
-def _reply(items: list[_Item]) -> Assistant:
+def _kept(message: Message, items: list[_Item], *, sealed: bool = False) -> Message:
+    """Keep how the items of a message depart from its canonical form, if they do."""
+    edits: dict[str, Json] = {}
+    for index, item in enumerate(items):
+        if edit := _edit(item, index):
+            edits[str(index)] = edit
+    if not edits:
+        return message
+    data = known(Base(canonical(message)), edits, DIALECT, sealed=sealed)
+    return replace(message, provider_data=data)
+
+
+def _reply(items: list[_Item]) -> Message:
     said: str | None = None
+    reasoning: str | None = None
     calls: list[ToolCall] = []
     for item in items:
         if item.type == "function_call":
             calls.append(_call(item))
-        elif said is None and not calls:
+        elif item.type == "reasoning" and item is items[0]:
+            reasoning = _thought(item)
+        elif said is None and not calls and item.type != "reasoning":
             said = _words(item, _Said)
         else:
             raise _NotUsualError
-    if said == "" and calls:
+    if (said == "" and calls) or (said is None and not calls):
         raise _NotUsualError
-    return Assistant(said or "", None, tuple(calls))
+    message = Assistant(said or "", reasoning, tuple(calls))
+    return _kept(message, items, sealed=reasoning is not None)
+
+
+def _thought(item: _Item) -> str:
+    if item.role is not UNSET or item.call_id is not UNSET or item.name is not UNSET:
+        raise _NotUsualError
+    if item.arguments is not UNSET or item.output is not UNSET:
+        raise _NotUsualError
+    if item.content is not UNSET and item.content is not None:
+        raise _NotUsualError
+    return _JOINED.join(_thoughts(item))
+
+
+_JOINED = "\n\n"
+
+
+def _thoughts(item: _Item) -> list[str]:
+    return [part.text for part in item.summary or () if part.text]
 
 
 def _call(item: _Item) -> ToolCall:
@@ -173,7 +219,13 @@ def _call(item: _Item) -> ToolCall:
         raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.output is not UNSET:
         raise _NotUsualError
+    _require_no_thought(item)
     return ToolCall(id, name, arguments)
+
+
+def _require_no_thought(item: _Item) -> None:
+    if item.summary is not UNSET or item.encrypted_content is not UNSET:
+        raise _NotUsualError
 
 
 def _spoken(item: _Item) -> System | User:
@@ -190,17 +242,19 @@ def _result(item: _Item) -> ToolResult:
         raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.arguments is not UNSET:
         raise _NotUsualError
+    _require_no_thought(item)
     return ToolResult(id, output)
 
 
 def _content(item: _Item) -> str | list[_Part]:
     content = item.content
-    if item.type == "function_call_output":
+    if item.type is not UNSET and item.type != "message":
         raise _NotUsualError
-    if content is UNSET or item.call_id is not UNSET or item.name is not UNSET:
+    if content is UNSET or content is None or item.call_id is not UNSET or item.name is not UNSET:
         raise _NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
         raise _NotUsualError
+    _require_no_thought(item)
     return content
 
 
@@ -230,14 +284,51 @@ def _block(part: _Part) -> ContentBlock:
             raise _NotUsualError
 
 
-def _edits(item: _Item) -> _Edits:
-    """Tell how an item departs from its canonical form: it has a type, or its text is a part."""
-    edits: _Edits = {"type": ["message"]} if item.type == "message" else {}
+# --- Edits ----------------------------------------------------------------------------------------
+
+
+def _edit(item: _Item, index: int) -> Edit:
+    """Tell how an item departs from the canonical one at this index; empty if it does not."""
+    if item.type == "reasoning":
+        return [_shaped(item, index)]
+    edits: dict[str, Json] = {}
+    if item.type == "message":
+        edits["type"] = ["message"]
+    if item.id is not UNSET:
+        edits["id"] = [item.id]
+    if item.status is not UNSET:
+        edits["status"] = [item.status]
     if isinstance(item.content, list):
         match item.content:
             case [_Text() | _Said() as part]:
-                kind = str(part.__struct_config__.tag)
-                edits["content"] = [[{"type": kind, "text": copied(part.text, 0, "content")}]]
+                shaped: dict[str, Json] = msgspec.to_builtins(part)
+                edits["content"] = [[{**shaped, "text": copied(part.text, index, "content")}]]
             case _:
                 pass
     return edits
+
+
+def _shaped(item: _Item, index: int) -> Json:
+    """Give reasoning as it stands on the wire, but for its texts, which the message has."""
+    shaped: dict[str, Json] = msgspec.to_builtins(item)
+    if item.summary is not UNSET:
+        texts = [part.text for part in item.summary]
+        shaped["summary"] = [
+            {"type": "summary_text", "text": copy} for copy in _copies(texts, index)
+        ]
+    return shaped
+
+
+def _copies(texts: Sequence[str], index: int) -> list[Json]:
+    """Say of texts that stand joined in one string at this index where they stand there."""
+    if sum(map(bool, texts)) < 2:
+        return [copied(text, index) for text in texts]
+    copies: list[Json] = []
+    start = 0
+    for text in texts:
+        copy = copied(text, index)
+        copies.append(
+            {**copy, "cut": [start, start + len(text)]} if isinstance(copy, dict) else copy
+        )
+        start += len(text) + len(_JOINED) if text else 0
+    return copies
