@@ -1,8 +1,9 @@
 """The dialects, in units of molo's own decoder: reading a vendor's form, and writing it.
 
 A request is read whole, from bytes to messages, and so is the same conversation in molo's own form;
-the ratio is what the vendor's form costs. It is measured with requests in canonical form, with a
-key that no dialect knows on every message, and with the recorded requests, where they are at hand.
+the ratio is what the vendor's form costs. It is measured with requests in canonical form, with
+answers that go back as the vendor gave them, sealed reasoning and all, with a key that no dialect
+knows on every message, and with the recorded requests, where they are at hand.
 """
 
 import gc
@@ -17,8 +18,9 @@ from msgspec.structs import replace
 
 import molo.history
 import molo.json
+from benchmarks.answers import ANSWERS
 from benchmarks.data import load
-from benchmarks.measure import interleaved, ratio, timed
+from benchmarks.measure import interleaved, per_second, ratio, timed
 from benchmarks.report import Row, Section
 from molo import Assistant, Message, System, ToolResult, User
 from molo.dialects import anthropic, gemini, openai_chat, openai_responses
@@ -102,9 +104,12 @@ def run(share: float, rounds: int) -> Section:
     rows: list[Row] = []
     notes: list[str] = []
     for name, dialect in DIALECTS.items():
-        canonical = _canonical(dialect, load("realistic", share))
+        histories = load("realistic", share)
+        canonical = _canonical(dialect, histories)
+        answers = _canonical(dialect, [_answered(name, dialect, log) for log in histories])
         odd = [_with_odd_keys(dialect, wire) for wire in canonical]
         rows += _costs("canonical", name, _data(dialect, canonical), rounds)
+        rows += _costs("answers", name, _data(dialect, answers), rounds)
         rows += _costs("odd keys", name, _data(dialect, odd), rounds)
         if recorded := _recorded(name, share):
             data = _data(dialect, recorded)
@@ -125,6 +130,16 @@ def _canonical(dialect: _Dialect, histories: list[list[Message]]) -> list[bytes]
     module, rules = dialect.module, dialect.rules
     mended = [dialect.prepare(repair(history, rules).history) for history in histories]
     return [module.to_request_json(history, rules=rules) for history in mended]
+
+
+def _answered(name: str, dialect: _Dialect, history: list[Message]) -> list[Message]:
+    """Put what the vendor's answers hold besides in the place of all replies."""
+    return [
+        dialect.module.from_response(ANSWERS[name](message, f"{at}")).message
+        if isinstance(message, Assistant)
+        else message
+        for at, message in enumerate(dialect.prepare(history))
+    ]
 
 
 def _with_odd_keys(dialect: _Dialect, wire: bytes) -> bytes:
@@ -182,9 +197,18 @@ def _costs(data: str, name: str, given: _Data, rounds: int) -> Iterator[Row]:
         },
         rounds,
     )
+    messages = sum(map(len, given.histories))
+    megabytes = sum(map(len, given.wire)) / 1e6
     for task in ("from_request", "to_request_json"):
-        limit = limits.get(data) if task == "from_request" else None
-        yield Row(data, task, name, ratio(times[task], times["decode"]), limit=limit)
+        yield Row(
+            data,
+            task,
+            name,
+            ratio(times[task], times["decode"]),
+            per_second(messages, times[task]),
+            per_second(megabytes, times[task]),
+            limit=limits.get(data) if task == "from_request" else None,
+        )
 
 
 def _told(dialect: _Dialect, data: _Data) -> str:

@@ -75,9 +75,11 @@ def _costs(data: str, share: float, rounds: int) -> Iterator[Row]:
         name: partial(timed, call, list(map(task, histories))) for name, task in TASKS.items()
     }
     times = interleaved({"decode": partial(timed, molo.json.decode, wire), **subjects}, rounds)
+    messages = sum(map(len, histories))
     for name in TASKS:
+        over, rate = ratio(times[name], times["decode"]), per_second(messages, times[name])
         limit = LIMITS[name] if data == "realistic" else None
-        yield Row(data, name, "molo", ratio(times[name], times["decode"]), limit=limit)
+        yield Row(data, name, "molo", over, rate, limit=limit)
 
 
 def growth(share: float, rounds: int) -> Section:

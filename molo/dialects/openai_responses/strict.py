@@ -136,14 +136,20 @@ def read_open(run: list[Members]) -> Message | None:
 def _with_other_keys(message: Message, items: list[_Item], run: list[Members]) -> Message:
     base = Base(canonical(message))
     edits: dict[str, Json] = {}
-    for index, (item, members) in enumerate(zip(items, run, strict=True)):
-        own, others = _edit(item, index), base.added(members, _KEYS)
-        if isinstance(own, list) and others:  # reasoning, which is kept whole
-            raise _NotUsualError
-        if edit := {**own, **others} if isinstance(own, dict) else own:
-            edits[str(index)] = edit
+    for index, members in enumerate(run):
+        own, others = _edit(items[index], index), base.added(members, _KEYS)
+        if own and others:
+            own = _merged(own, others)
+        if own or others:
+            edits[str(index)] = own or others
     sealed = message.provider_data is not None and message.provider_data.sealed
     return replace(message, provider_data=known(base, edits, DIALECT, sealed=sealed))
+
+
+def _merged(own: Edit, others: dict[str, Json]) -> Edit:
+    if isinstance(own, list):  # reasoning, which is kept whole
+        raise _NotUsualError
+    return {**own, **others}
 
 
 def _history(items: list[_Item]) -> list[Message]:
@@ -156,23 +162,16 @@ def _history(items: list[_Item]) -> list[Message]:
         if reply:
             history.append(_reply(reply))
             reply = []
-        if item.type == "function_call_output":
-            history.append(_kept(_result(item), [item]))
-        else:
-            history.append(_kept(_spoken(item), [item]))
+        message = _result(item) if item.type == "function_call_output" else _spoken(item)
+        edit = _edit(item, 0)
+        history.append(_kept(message, {"0": edit}) if edit else message)
     if reply:
         history.append(_reply(reply))
     return history
 
 
-def _kept(message: Message, items: list[_Item], *, sealed: bool = False) -> Message:
-    """Keep how the items of a message depart from its canonical form, if they do."""
-    edits: dict[str, Json] = {}
-    for index, item in enumerate(items):
-        if edit := _edit(item, index):
-            edits[str(index)] = edit
-    if not edits:
-        return message
+def _kept(message: Message, edits: dict[str, Json], *, sealed: bool = False) -> Message:
+    """Keep how the items of a message depart from its canonical form."""
     data = known(Base(canonical(message)), edits, DIALECT, sealed=sealed)
     return replace(message, provider_data=data)
 
@@ -193,7 +192,11 @@ def _reply(items: list[_Item]) -> Message:
     if (said == "" and calls) or (said is None and not calls):
         raise _NotUsualError
     message = Assistant(said or "", reasoning, tuple(calls))
-    return _kept(message, items, sealed=reasoning is not None)
+    edits: dict[str, Json] = {}
+    for index, item in enumerate(items):
+        if edit := _edit(item, index):
+            edits[str(index)] = edit
+    return _kept(message, edits, sealed=reasoning is not None) if edits else message
 
 
 def _thought(item: _Item) -> str:
@@ -219,13 +222,9 @@ def _call(item: _Item) -> ToolCall:
         raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.output is not UNSET:
         raise _NotUsualError
-    _require_no_thought(item)
-    return ToolCall(id, name, arguments)
-
-
-def _require_no_thought(item: _Item) -> None:
     if item.summary is not UNSET or item.encrypted_content is not UNSET:
         raise _NotUsualError
+    return ToolCall(id, name, arguments)
 
 
 def _spoken(item: _Item) -> System | User:
@@ -242,7 +241,8 @@ def _result(item: _Item) -> ToolResult:
         raise _NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.arguments is not UNSET:
         raise _NotUsualError
-    _require_no_thought(item)
+    if item.summary is not UNSET or item.encrypted_content is not UNSET:
+        raise _NotUsualError
     return ToolResult(id, output)
 
 
@@ -254,7 +254,8 @@ def _content(item: _Item) -> str | list[_Part]:
         raise _NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
         raise _NotUsualError
-    _require_no_thought(item)
+    if item.summary is not UNSET or item.encrypted_content is not UNSET:
+        raise _NotUsualError
     return content
 
 
@@ -291,9 +292,7 @@ def _edit(item: _Item, index: int) -> Edit:
     """Tell how an item departs from the canonical one at this index; empty if it does not."""
     if item.type == "reasoning":
         return [_shaped(item, index)]
-    edits: dict[str, Json] = {}
-    if item.type == "message":
-        edits["type"] = ["message"]
+    edits: dict[str, Json] = {"type": ["message"]} if item.type == "message" else {}
     if item.id is not UNSET:
         edits["id"] = [item.id]
     if item.status is not UNSET:
