@@ -32,6 +32,8 @@ def _openai_chat(reply: Assistant, _: str) -> _Answer:
         "content": reply.content,
         **({} if reply.reasoning is None else {"reasoning_content": reply.reasoning}),
         **({"tool_calls": calls} if calls else {}),
+        "refusal": None,
+        "annotations": [],
     }
     return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
 

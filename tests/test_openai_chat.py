@@ -336,6 +336,19 @@ WITH_SMALL_DELTA = [
     ({"role": "assistant", "content": "", "tool_calls": [CALL]}, Assistant("", None, ONE)),
     ({"role": "assistant", "content": None}, Assistant("")),
     ({"role": "assistant"}, Assistant("")),
+    ({"role": "assistant", "content": "x", "refusal": None, "annotations": []}, Assistant("x")),
+    (
+        {"role": "assistant", "content": "x", "reasoning": "r", "tool_calls": None},
+        Assistant("x", "r"),
+    ),
+    (
+        {"role": "assistant", "content": "", "reasoning_content": None, "tool_calls": []},
+        Assistant(""),
+    ),
+    (
+        {"role": "assistant", "content": None, "tool_calls": [{**CALL, "index": 0}]},
+        Assistant("", None, ONE),
+    ),
 ]
 SHAPES = [wire for wire, _ in CANONICAL + WITH_SMALL_DELTA]
 
@@ -756,6 +769,35 @@ def test_all_ways_read_the_same(messages):
     for wire, message in zip(messages, careful, strict=True):
         opened = strict.read_open(wire)
         assert opened is None or told([opened]) == told([message])
+
+
+THOUGHTS = st.sampled_from([None, "", "Hmm.", "I should look at that."])
+ANSWERS = st.fixed_dictionaries(
+    {"role": st.just("assistant")},
+    optional={
+        "content": WORDS | st.sampled_from([None, LISTED]),
+        "reasoning_content": THOUGHTS,
+        "reasoning": THOUGHTS,
+        "tool_calls": st.sampled_from([None, [], [CALL], [CALL, {**CALL, "index": 1}]]),
+        "refusal": st.none(),
+        "annotations": st.sampled_from([None, []]),
+        "audio": st.none(),
+        "function_call": st.none(),
+    },
+)
+
+
+@given(ANSWERS)
+def test_what_an_answer_holds_takes_the_strict_path_when_it_goes_back(wire):
+    careful = read_with_care([wire])
+    fast = strict.read_json(json.dumps([wire]))
+    thoughts = {wire.get("reasoning"), wire.get("reasoning_content")} - {None}
+    assert (fast is None) is (len(thoughts) > 1)
+    assert fast is None or told(fast) == told(careful)
+    history = openai_chat.from_request(json.dumps([wire])).history
+    assert history == openai_chat.from_request([wire]).history
+    assert [openai_chat.from_response({"choices": [{"message": wire}]}).message] == history
+    assert written(history) == [wire]
 
 
 @needs_corpus

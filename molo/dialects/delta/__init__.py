@@ -56,7 +56,7 @@ from msgspec import Struct
 from molo.dialects.delta.applying import patched
 from molo.dialects.delta.computing import Base, Edit, added, copied, difference, packed
 from molo.dialects.loss import Code
-from molo.dialects.wire import Json, expect_array, expect_object, member, parse, text
+from molo.dialects.wire import Json, encoded, expect_array, expect_object, member, parse, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import Message, ProviderData, ToolResult
 
@@ -144,14 +144,21 @@ def known(
     shell: Edit | None = None,
     sealed: bool = False,
     join: Join | None = None,
+    parsed: bool = True,
 ) -> ProviderData:
-    """Give what `keep` would, where the edits of a canonical unit need no computing."""
+    """Give what `keep` would, where the edits of a canonical unit need no computing.
+
+    `parsed` says that what they hold was parsed from JSON, so that no number in it is NaN.
+
+    Raises:
+        EncodeError: it was not, and JSON cannot hold it.
+    """
     parts: dict[str, Json] = {} if edit is None else {"unit": edit}
     if shell is not None:
         parts["shell"] = shell
     if join is not None:
         parts["join"] = join
-    delta = text(parts)
+    delta = encoded(parts).decode() if parsed else text(parts)
     return ProviderData(dialect=dialect, delta=delta, digest=_digest(base.packed()), sealed=sealed)
 
 

@@ -88,7 +88,9 @@ def read_reply(wire: Json) -> Assistant:
         EncodeError: the message holds what JSON cannot.
     """
     members = expect_object(wire, "")
-    message = _with_delta(_assistant(members, spelling_parsed(members)), members)
+    message = read_open(members)  # as it will be read when it goes back
+    if not isinstance(message, Assistant):
+        message = _with_delta(_assistant(members, spelling_parsed(members)), members)
     json.encode_message(message)  # a str may hold lone surrogates, which no JSON can
     return message
 

@@ -2,8 +2,9 @@
 
 A conversation of such messages alone is decoded in one call and built without a look at any key.
 They are canonical, or depart from it in a known way, which a small delta says: their one text is
-the only part of an array, the role is `developer`, or a reply says nothing in another way than the
-canonical one. What is refused here, for whatever reason, takes the careful path (`reading`), where
+the only part of an array, the role is `developer`, a reply says nothing in another way than the
+canonical one, has its reasoning under another key, or the keys that answers have although they say
+nothing. What is refused here, for whatever reason, takes the careful path (`reading`), where
 a message of such a shape is still read by its type, whatever keys that tell nothing it has besides.
 """
 
@@ -52,6 +53,7 @@ class _Call(_Shape):
     id: str
     type: Literal["function"]
     function: _Function
+    index: int | UnsetType = UNSET
 
 
 class _Url(_Shape):
@@ -93,29 +95,85 @@ class _User(_Shape, tag_field="role", tag="user"):
         return _listed(self.content)
 
 
+_Nothing: TypeAlias = Annotated[list[None], Meta(max_length=0)]
+
+
 class _Assistant(_Shape, tag_field="role", tag="assistant"):
     content: str | _Parts | UnsetType | None = UNSET
-    reasoning_content: str | UnsetType = UNSET
-    tool_calls: Annotated[list[_Call], Meta(min_length=1)] | UnsetType = UNSET
+    reasoning_content: str | UnsetType | None = UNSET
+    reasoning: str | UnsetType | None = UNSET
+    tool_calls: list[_Call] | UnsetType | None = UNSET
+    refusal: UnsetType | None = UNSET
+    annotations: _Nothing | UnsetType | None = UNSET
+    audio: UnsetType | None = UNSET
+    function_call: UnsetType | None = UNSET
 
     def message(self) -> Assistant:
-        content, reasoning, calls = self.content, self.reasoning_content, self.tool_calls
+        content, calls = self.content, self.tool_calls
         return Assistant(
             "" if content is UNSET or content is None else _one_text(content),
-            None if reasoning is UNSET else reasoning,
-            () if calls is UNSET else tuple([_call(call) for call in calls]),
+            self._thought(),
+            tuple([_call(call) for call in calls]) if calls else (),
         )
 
+    def _thought(self) -> str | None:
+        first, second = self.reasoning_content, self.reasoning
+        if isinstance(first, str) and isinstance(second, str) and first != second:
+            raise _NotUsualError
+        if isinstance(first, str):
+            return first
+        return second if isinstance(second, str) else None
+
     def edits(self) -> _Edits:
+        edits: _Edits = {}
         content = self.content
         if isinstance(content, list):
-            return _listed(content)
-        if content is UNSET:
-            return {"content": []}
+            edits.update(_listed(content))
+        elif content is UNSET:
+            edits["content"] = []
         # No text is written as null beside calls, and as "" without.
-        if content or (content is None) is not (self.tool_calls is UNSET):
-            return _CANONICAL
-        return {"content": [content]}
+        elif not content and (content is None) is not bool(self.tool_calls):
+            edits["content"] = [content]
+        if self.reasoning is not UNSET or self.reasoning_content is None:
+            edits.update(self._edits_of_reasoning())
+        if self.tool_calls is not UNSET:
+            edits.update(_edits_of_calls(self.tool_calls))
+        if self.refusal is None:
+            edits["refusal"] = [None]
+        if self.annotations is not UNSET:
+            edits["annotations"] = [None if self.annotations is None else []]
+        if self.audio is None:
+            edits["audio"] = [None]
+        if self.function_call is None:
+            edits["function_call"] = [None]
+        return edits
+
+    def _edits_of_reasoning(self) -> _Edits:
+        """Say of reasoning that it stands under another key than the canonical, or that it is null.
+
+        The edit of the canonical key comes first.
+        """
+        edits: _Edits = {}
+        other = self.reasoning
+        if self.reasoning_content is None:
+            edits["reasoning_content"] = [None]
+        elif isinstance(other, str) and self.reasoning_content is UNSET:
+            edits["reasoning_content"] = []
+        if other is None:
+            edits["reasoning"] = [None]
+        elif other is not UNSET:
+            edits["reasoning"] = [copied(other, "reasoning_content")]
+        return edits
+
+
+def _edits_of_calls(calls: list[_Call] | None) -> _Edits:
+    if not calls:
+        return {"tool_calls": [None if calls is None else []]}
+    numbers: _Edits = {}
+    for at, call in enumerate(calls):
+        if call.index is not UNSET:
+            numbers[str(at)] = {"index": [call.index]}
+    return {"tool_calls": numbers} if numbers else _CANONICAL
 
 
 class _Tool(_Shape, tag_field="role", tag="tool"):
@@ -222,13 +280,16 @@ _OPEN: Mapping[Json, tuple[type[_Shaped], frozenset[str]]] = {
 }
 """By role: the shape, and the keys that are no others."""
 
+_TELLING = {role: TELLING - keys for role, (_, keys) in _OPEN.items()}
+
 
 def read_open(wire: Json) -> Message | None:
     """Read a message that is usual but for keys that tell nothing; None for any other."""
     role = wire.get("role") if isinstance(wire, dict) else None
     if not (isinstance(wire, dict) and isinstance(role, str) and role in _OPEN):
         return None
-    if not TELLING.isdisjoint(wire) and any(wire.get(key) is not None for key in TELLING):
+    telling = _TELLING[role]
+    if not telling.isdisjoint(wire) and any(wire.get(key) is not None for key in telling):
         return None
     opened, keys = _OPEN[role]
     try:
@@ -240,5 +301,6 @@ def read_open(wire: Json) -> Message | None:
     if not edits and wire.keys() <= keys:
         return message
     base = Base(canonical(message))
-    edits = {**edits, **base.added(wire, keys)}
-    return replace(message, provider_data=known(base, edits, DIALECT))
+    others = base.added(wire, keys)
+    data = known(base, {**edits, **others}, DIALECT, parsed=not others)
+    return replace(message, provider_data=data)
