@@ -1,6 +1,6 @@
 """The canonical form: the content blocks that a message gives, whatever it was read from.
 
-Deltas are differences to it, and the strict shapes accept nothing else:
+Deltas are differences to it, and the strict shapes accept little else:
 
     System      {"type": "text", "text": "…"}
     User        its blocks: text, image, document

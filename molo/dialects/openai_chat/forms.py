@@ -1,6 +1,6 @@
 """The canonical form: the one vendor object that a message gives, whatever it was read from.
 
-Deltas are differences to it, and the strict shapes accept nothing else. It is the form of OpenAI's
+Deltas are differences to it, and the strict shapes accept little else. It is the form of OpenAI's
 own reference, with `reasoning_content`, the key that the vendors want back that ask for reasoning:
 
     {"role": "system", "content": "…"}

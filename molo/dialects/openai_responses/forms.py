@@ -1,6 +1,6 @@
 """The canonical form: the items that a message gives, whatever it was read from.
 
-Deltas are differences to it, and the strict shapes accept nothing else. It is the shortest form
+Deltas are differences to it, and the strict shapes accept little else. It is the shortest form
 that OpenAI's reference has for each:
 
     {"role": "system", "content": "…"}
