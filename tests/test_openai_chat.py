@@ -666,6 +666,34 @@ def test_builtins_that_json_cannot_hold_are_refused(value, path):
     assert caught.value.path.startswith(path)
 
 
+def tupled(value):
+    if isinstance(value, dict):
+        return {key: tupled(item) for key, item in value.items()}
+    return tuple(map(tupled, value)) if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": LISTED},
+        {"role": "user", "content": [{**LISTED[0], "cache_control": {"type": "ephemeral"}}]},
+        {"role": "assistant", "content": None, "tool_calls": [CALL, {**CALL, "odd": [1]}]},
+        {"role": "assistant", "content": [{"type": "thinking", "thinking": [{"text": "Hmm."}]}]},
+    ],
+)
+def test_tuples_are_read_as_the_arrays_they_become(message):
+    read = openai_chat.from_request([message]).history
+    for request in ({"messages": tupled([message])}, tupled([message])):
+        assert openai_chat.from_request(request).history == read
+    assert written(read) == [message]
+    answer = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "odd": [1]}], **message}
+    replies = [
+        openai_chat.from_response({"choices": [{"message": wire}]})
+        for wire in (answer, tupled(answer))
+    ]
+    assert replies[0] == replies[1]
+
+
 @pytest.mark.parametrize("depth", [300, 600, 900, 2_000, 100_000])
 def test_deep_nesting_is_read_or_refused(depth):
     body = '[{"role":"user","content":"a","odd":' + "[" * depth + "]" * depth + "}]"

@@ -35,8 +35,8 @@ from molo.dialects.wire import (
     expect_object,
     expect_text,
     parse,
+    spelled,
     spelling,
-    spelling_parsed,
     string,
     text,
 )
@@ -87,10 +87,11 @@ def read_reply(wire: Json) -> Assistant:
         DecodeError: no object.
         EncodeError: the message holds what JSON cannot.
     """
-    members = expect_object(wire, "")
-    message = read_open(members)  # as it will be read when it goes back
+    message = read_open(wire)  # as it will be read when it goes back
     if not isinstance(message, Assistant):
-        message = _with_delta(_assistant(members, spelling_parsed(members)), members)
+        written = text(wire)
+        members = expect_object(parse(written), "")
+        message = _with_delta(_assistant(members, partial(spelled, written)), members)
     json.encode_message(message)  # a str may hold lone surrogates, which no JSON can
     return message
 
@@ -102,7 +103,8 @@ def _read_carefully(data: Buffer | str) -> list[Message]:
     request = parse(data)
     place, values = _messages_of(request)
     path = ("messages",) if isinstance(request, dict) else ()
-    return _read_all(place, values, spelling(data, *path))
+    spell = spelling(data, *path)
+    return _read_all(place, values, lambda at, wire: read_message(wire, partial(spell, at)))
 
 
 def _messages_of(request: Json) -> tuple[str, list[Json]]:
@@ -116,8 +118,11 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
 
 
 def _read_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
-    place, values = _messages_of(dict(request) if isinstance(request, Mapping) else request)
-    history = _read_all(place, values, spelling_parsed(values))
+    if isinstance(request, Mapping):
+        place, values = _messages_of({key: _listed(value) for key, value in request.items()})
+    else:
+        place, values = _messages_of(_listed(request))
+    history = _read_all(place, values, _read_builtin)
     try:
         json.encode(history)  # a str may hold lone surrogates, which no JSON can
     except EncodeError as failure:
@@ -128,11 +133,24 @@ def _read_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
     raise error
 
 
-def _read_all(place: str, values: list[Json], spell: Spell) -> list[Message]:
+def _listed(value: Any) -> Any:
+    """Make a list of a tuple, which the vendor's SDK takes for messages as well."""
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read_builtin(_: int, wire: Json) -> Message:
+    """Read a message whose JSON is not at hand as it will be read from there."""
+    written = text(wire)
+    return read_message(parse(written), partial(spelled, written))
+
+
+def _read_all(
+    place: str, values: list[Json], read: Callable[[int, Json], Message]
+) -> list[Message]:
     history: list[Message] = []
     try:
-        for value in values:
-            history.append(read_open(value) or read_message(value, partial(spell, len(history))))
+        for at, value in enumerate(values):
+            history.append(read_open(value) or read(at, value))
     except DecodeError as failure:
         error = DecodeError(failure.text, path=f"{place}[{len(history)}]{failure.path}")
     except EncodeError as failure:  # of the delta, whose path is not the message's
