@@ -1455,7 +1455,10 @@ def test_a_blocked_prompt_gives_a_reply_that_was_filtered(candidates):
             {"error": {"status": "NOT_FOUND"}},
             "Expected an answer, got an error of status `NOT_FOUND` - at `$.error`",
         ),
-        ({"odd": float("nan")}, "Expected numbers that JSON can hold, got NaN or Infinity"),
+        (
+            {"odd": float("nan")},
+            "Expected numbers that JSON can hold, got NaN or Infinity - at `$`",
+        ),
     ],
 )
 def test_what_is_no_answer_is_refused(response, error):

@@ -203,8 +203,10 @@ def member(value: Json, step: Json) -> Json:
 def as_json(value: Given) -> Buffer | str:
     """Give JSON as it is, and what a parser made of it as JSON again.
 
+    So there is one way to read, and what no JSON can hold is an error with its place.
+
     Raises:
-        DecodeError: the value is not what JSON can hold.
+        DecodeError: the value is not what JSON can hold; `path` says where.
 
     >>> as_json(b'{"n": 0.10}'), as_json({"n": 0.1})
     (b'{"n": 0.10}', '{"n":0.1}')
@@ -214,7 +216,7 @@ def as_json(value: Given) -> Buffer | str:
     try:
         return text(dict(value) if isinstance(value, Mapping) else value)
     except EncodeError as failure:
-        error = DecodeError(failure.text, path=failure.path)
+        error = DecodeError(failure.text, path=failure.path or "$")
     raise error
 
 

@@ -31,9 +31,8 @@ from molo.dialects.openai_responses.items import (
     type_of,
 )
 from molo.dialects.openai_responses.output import read_output
-from molo.dialects.openai_responses.source import as_json
 from molo.dialects.openai_responses.strict import read, read_open
-from molo.dialects.wire import Given, Json, Number, Spell, decoded, spelling, string, text
+from molo.dialects.wire import Given, Json, Number, Spell, as_json, decoded, spelling, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
     Buffer,

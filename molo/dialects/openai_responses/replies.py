@@ -3,9 +3,8 @@
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_responses.items import Members, objects_of
 from molo.dialects.openai_responses.output import read_output
-from molo.dialects.openai_responses.source import as_json
 from molo.dialects.openai_responses.strict import read_open
-from molo.dialects.wire import Given, Json, Spell, expect_object, parse, spelling, text
+from molo.dialects.wire import Given, Json, Spell, as_json, expect_object, parse, spelling, text
 from molo.errors import DecodeError, EncodeError
 from molo.message import Assistant
 

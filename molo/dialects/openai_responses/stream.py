@@ -22,8 +22,7 @@ from typing import NamedTuple
 from molo.dialects.loss import BrokenStreamError, Reply, broken_at
 from molo.dialects.openai_responses.items import Members, objects_of, type_of
 from molo.dialects.openai_responses.replies import reply_of
-from molo.dialects.openai_responses.source import as_json
-from molo.dialects.wire import Given, Json, expect_object, parse, spelling_parsed
+from molo.dialects.wire import Given, Json, as_json, expect_object, parse, spelling_parsed
 from molo.errors import DecodeError
 
 __all__ = ["Accumulator", "accumulate"]
