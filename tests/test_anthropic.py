@@ -1406,6 +1406,26 @@ _bodies = st.fixed_dictionaries(
 )
 
 
+@given(_contents)
+def test_an_answer_is_the_same_message_when_it_goes_back(content):
+    wire = {"role": "assistant", "content": content}
+    history = anthropic.from_request(json.dumps([wire])).history
+    assert [anthropic.from_response(json.dumps(wire)).message] == history
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [{**thinking("t", "QUFB"), **CACHED}, text("a")],
+        [thinking("t", "QUFBQkJCQ0ND"), call("c1", {"s": "QUFBQkJCQ0ND"})],
+    ],
+)
+def test_signed_thinking_is_the_same_message_in_an_answer_and_a_request(blocks):
+    wire = {"role": "assistant", "content": blocks}
+    assert [anthropic.from_response(wire).message] == anthropic.from_request([wire]).history
+    assert told(read_with_care([wire])) == told(anthropic.from_request([wire]).history)
+
+
 @given(_bodies)
 def test_any_conversation_comes_back_key_for_key(body):
     for request in (body, json.dumps(body)):

@@ -4,6 +4,7 @@ import copy
 import json
 import sys
 import time
+from collections import UserList
 from pathlib import Path
 
 import pytest
@@ -664,6 +665,24 @@ def test_builtins_that_json_cannot_hold_are_refused(value, path):
     with pytest.raises(DecodeError) as caught:
         openai_chat.from_request(value)
     assert caught.value.path.startswith(path)
+
+
+@pytest.mark.parametrize("odd", [UserList([1]), range(2)])
+def test_sequences_that_json_cannot_hold_are_refused(odd):
+    message = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "function": odd}]}
+    with pytest.raises(DecodeError):
+        openai_chat.from_request([message])
+    with pytest.raises(DecodeError):
+        openai_chat.from_response({"choices": [{"message": message}]})
+
+
+def test_arguments_that_are_an_object_keep_their_text_in_answers_as_in_requests():
+    message = (
+        b'{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":{"a": 0.10}}}]}'
+    )
+    reply = openai_chat.from_response(b'{"choices":[{"message":%s}]}' % message)
+    assert reply.message.tool_calls[0].arguments == '{"a": 0.10}'
+    assert openai_chat.from_request(b"[%s]" % message).history == [reply.message]
 
 
 def tupled(value):

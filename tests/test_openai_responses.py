@@ -464,6 +464,7 @@ def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, mes
         [{"role": "assistant", "content": ""}, CALL],
         [CALL, SAID],
         [SAID, SAID],
+        [{**THOUGHT, "summary": [{"text": "a"}]}, SAID],
         [THOUGHT],
         [SAID, THOUGHT],
         [THOUGHT, THOUGHT, SAID],
@@ -999,9 +1000,13 @@ SPOKEN = st.builds(
 )
 
 
+SUMMARIES = st.fixed_dictionaries(
+    {"text": st.sampled_from(["", "Hmm.", "I should look at that.", "Then I say it."])},
+    optional={"type": st.sampled_from(["summary_text", "summary_text", "odd"]), "odd": st.none()},
+)
 THOUGHTS = st.builds(
-    lambda texts, rest: {"type": "reasoning", **summary(*texts), **rest},
-    st.lists(st.sampled_from(["", "Hmm.", "I should look at that.", "Then I say it."]), max_size=3),
+    lambda parts, rest: {"type": "reasoning", "summary": parts, **rest},
+    st.lists(SUMMARIES, max_size=3),
     objects("id", "status", "encrypted_content", "content", "trace"),
 )
 ANSWERS = st.builds(

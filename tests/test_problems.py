@@ -3,6 +3,7 @@
 import pickle
 from typing import get_args
 
+import msgspec
 import pytest
 from hostile import histories, rules
 from hypothesis import example, given
@@ -12,6 +13,7 @@ from oracles import slow_arguments_fault, slow_check
 from molo import (
     Assistant,
     Audio,
+    EncodeError,
     File,
     HistoryError,
     Image,
@@ -29,7 +31,8 @@ from molo import (
     user,
     user_blocks,
 )
-from molo.history import COMMON, Code, Problem, Rules, check, ensure
+from molo.history import COMMON, Code, Problem, Rules, check, ensure, repair
+from molo.history import rules as rules_of
 from molo.history.arguments import arguments_fault
 from molo.history.problems import CHECKERS
 from molo.history.problems import TEXTS as SENTENCES
@@ -290,6 +293,25 @@ JSON_PIECES = [
 ]
 
 
+class MyUser(User, frozen=True):
+    pass
+
+
+@pytest.mark.parametrize("rules_", [Rules(), rules_of.ANTHROPIC, rules_of.OPENAI_CHAT])
+@pytest.mark.parametrize("item", [{"role": "user"}, None, "Hi", Text("Hi"), MyUser((Text("Hi"),))])
+@pytest.mark.parametrize("function", [check, ensure, repair])
+def test_what_is_no_message_is_refused_with_its_place(function, item, rules_):
+    with pytest.raises(EncodeError) as caught:
+        function([U, item, U], rules_)
+    assert caught.value.path == "$[1]"
+
+
+def test_rules_that_cannot_be_hashed_are_taken_as_well():
+    listed = msgspec.structs.replace(rules_of.MISTRAL, last_roles=["user", "tool"])
+    assert [problem.code for problem in check([U, A], listed)] == ["last_role"]
+    assert check([U], listed) == ()
+
+
 @given(
     st.lists(st.sampled_from(JSON_PIECES), max_size=9).map("".join),
     st.sampled_from(["json", "object", "parsed"]),
@@ -322,6 +344,7 @@ LEVELS = {"{": ('{"":', "}"), "[": ("[", "]"), "member": ('{"k":1,"":', "}")}
 @example(["{"] * 256, "{}", "")
 @example(["["] * 255, "[]", " " * 300)
 @example(["["] * 256, "[]", "")
+@example(["["] * 256, "1", " " * 300)
 @example(["[", "{"] * 128, "[]", "")
 def test_levels_are_counted_however_they_are_written(levels, innermost, blank):
     opened = "".join(LEVELS[level][0] for level in levels)

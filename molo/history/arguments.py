@@ -19,9 +19,11 @@ ArgumentsFault = Literal[
     "arguments_repeated_key",
 ]
 
-MAX_NESTING = 256  # levels; far from the interpreter's recursion limit, wherever `check` is called
+MAX_NESTING = 256  # levels; far from the interpreter's recursion limit on a stack of usual depth
 SHALLOW = 2 * MAX_NESTING  # characters; JSON that is no longer has no more levels
-OBJECT = 4  # characters in front of what an object holds, at least: `{"":`
+OPENING = len(
+    '{"":'
+)  # characters, the fewest that open a level of objects; `[` opens one of arrays
 
 _skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through valid JSON
 _decode = msgspec.json.Decoder().decode
@@ -74,15 +76,16 @@ def wrap_arguments(text: str) -> str:
 
 
 def _nesting(text: str) -> int:
-    """Count the levels of brackets; 0 if there are so few that no count is needed.
+    """Count the levels of brackets; 0 where there cannot be too many.
 
-    One bracket too many is counted at most where the text is no JSON.
+    Of text that is no JSON, a bracket may be counted that opens no level.
     """
-    room = len(text) - MAX_NESTING  # characters; behind them all brackets can do is close
-    arrays = text.count("[", 0, room)
-    if OBJECT * arrays + (room - arrays) <= OBJECT * MAX_NESTING:
+    # Behind the innermost level all levels are closed. So what opens more than the most stands in
+    # front of the last 256 characters, and takes more than this many if no array has a part in it.
+    arrays = text.count("[")
+    if (len(text) - MAX_NESTING - arrays) + OPENING * arrays <= OPENING * MAX_NESTING:
         return 0
-    if arrays + text.count("{", 0, room) <= MAX_NESTING:
+    if arrays + text.count("{") <= MAX_NESTING:
         return 0
     depth = deepest = 0
     for bracket in _BRACKET.finditer(text):

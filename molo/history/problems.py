@@ -1,7 +1,7 @@
 """Whether a history is what a vendor accepts: all problems, and their places.
 
-`check` never raises, whatever the history; `ensure` raises `HistoryError`. What finds the problems
-of a code is in `CHECKERS`, beside the rules for which it has anything to do.
+`check` takes any list of messages, however broken; `ensure` raises `HistoryError`. `CHECKERS` says
+who finds the problems of a code, and which rules ask for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -118,6 +118,10 @@ class Problem(Struct, frozen=True, gc=False):
 def check(history: Sequence[Message], rules: Rules = COMMON) -> tuple[Problem, ...]:
     """List all problems of a history, sorted by place; empty if it is accepted.
 
+    Raises:
+        EncodeError: an item is no message, but a dict, say (`molo.json.from_builtins` reads
+            those); `path` says which.
+
     >>> from molo import Assistant, ToolCall, user
     >>> call = ToolCall("call_1", "weather", '{"city":"Bei')
     >>> for problem in check([user("Hi"), Assistant("", tool_calls=(call,)), user("Bye")]):
@@ -126,7 +130,11 @@ def check(history: Sequence[Message], rules: Rules = COMMON) -> tuple[Problem, .
     1 0 arguments_invalid The arguments of call `call_1` are no JSON.
     """
     view = _View(list(history), pair(history), rules, [])
-    for find in _finders(rules):
+    try:
+        finders = _finders(rules)
+    except TypeError:  # a list where a tuple should be: such rules cannot be hashed
+        finders = _choose(rules)
+    for find in finders:
         find(view)
     return tuple(sorted(view.found, key=_place)) if view.found else ()
 
@@ -415,7 +423,8 @@ class _Checker(Struct, frozen=True):
     asked: Callable[[Rules], object] | None = None
 
 
-CHECKERS = (
+CHECKERS: Sequence[_Checker] = (
+    _Checker(("text_not_utf8",), _encoding),  # first: it also sees what is no message
     _Checker(("empty_history",), _emptiness),
     _Checker(
         ("no_user", "first_role", "last_role"),
@@ -464,15 +473,16 @@ CHECKERS = (
             rules.result_blocks,
         ),
     ),
-    _Checker(("text_not_utf8",), _encoding),
 )
 
 
-@lru_cache(maxsize=64)
-def _finders(rules: Rules) -> tuple[Callable[[_View], None], ...]:
+def _choose(rules: Rules) -> tuple[Callable[[_View], None], ...]:
     """Choose the checkers that these rules need."""
     return tuple(
         checker.find
         for checker in CHECKERS
         if checker.asked is None or checker.asked(rules) != checker.asked(COMMON)
     )
+
+
+_finders = lru_cache(maxsize=64)(_choose)

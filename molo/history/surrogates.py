@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from molo.message import Assistant, Message, System, Text, ToolResult, User
+from molo.message import Assistant, Message, System, Text, ToolResult, User, not_messages
 
 __all__ = ["replace_surrogates", "unencodable", "without_surrogates"]
 
@@ -19,7 +19,11 @@ _write = msgspec.msgpack.Encoder().encode
 
 
 def unencodable(history: Sequence[Message]) -> list[int]:
-    """List the indices of the messages of which some text cannot be written as UTF-8."""
+    """List the indices of the messages of which some text cannot be written as UTF-8.
+
+    Raises:
+        EncodeError: an item is no message; `path` says which.
+    """
     if _is_encodable(history):
         return []
     return [at for at, message in enumerate(history) if not _is_encodable([message])]
@@ -65,6 +69,8 @@ def _ask_for_utf8(history: Sequence[Message]) -> None:
                 Raw(message.content)
             if message.provider_data is not None:
                 _write(message)
+        else:
+            raise not_messages(history)
 
 
 def replace_surrogates(text: str) -> str:

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Raw
 
 from molo.dialects.anthropic.messages import Members, inputs_of, read_assistant
+from molo.dialects.anthropic.strict import read_said
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.wire import Json, as_json, expect_object, parse, text
 from molo.errors import DecodeError, EncodeError
@@ -50,7 +51,8 @@ def from_response(response: Response) -> Reply:
         raise DecodeError(f"Expected an answer, got {error_of(members)}", path="$.error")
     if "content" not in members:
         raise DecodeError("Expected field `content`, got an object without it", path="$")
-    return reply_of(members, inputs_of(members, _decode_raws(data)))
+    raws = _decode_raws(data)
+    return reply_of(members, inputs_of(members, raws), raws["content"])
 
 
 def error_of(members: Members) -> str:
@@ -62,12 +64,18 @@ def error_of(members: Members) -> str:
             return "an error"
 
 
-def reply_of(members: Members, inputs: list[str | None]) -> Reply:
-    """Make the reply of an answer; `inputs` are the texts of its blocks' inputs, where known."""
+def reply_of(members: Members, inputs: list[str | None], content: Raw | None = None) -> Reply:
+    """Make the reply of an answer.
+
+    `inputs` are the texts of its blocks' inputs, where known, `content` its JSON, if at hand.
+    """
     said: Members = {"role": "assistant", "content": members["content"]}
     rest: Json = {key: value for key, value in members.items() if key not in ("role", "content")}
     try:
-        message = read_assistant(said, inputs)
+        # As it will be read when it goes back.
+        message = None if content is None else read_said(content)
+        if message is None:
+            message = read_assistant(said, inputs)
         return Reply(message, _stop(members.get("stop_reason")), text(rest))
     except (EncodeError, RecursionError):
         error = DecodeError("Expected an answer nested less deeply", path="$")

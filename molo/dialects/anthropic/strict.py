@@ -9,7 +9,7 @@ usual is still read by its types, whatever keys it has besides.
 """
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
@@ -34,7 +34,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["read_json", "read_open_json", "read_open_object"]
+__all__ = ["read_json", "read_open_json", "read_open_object", "read_said"]
 
 
 class _Shape(Struct, forbid_unknown_fields=True, gc=False):
@@ -114,6 +114,7 @@ class _OpenBody(_Beside):
 _decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
 _decode_open = msgspec.json.Decoder(_OpenBody | list[_Open], float_hook=Number).decode
 _decode_open_object = msgspec.json.Decoder(_Open, float_hook=Number).decode
+_decode_said = msgspec.json.Decoder(str | list[_Any]).decode
 
 
 class _NotUsualError(ValueError):
@@ -158,6 +159,14 @@ def read_open_object(raw: Raw, *, joins: bool) -> list[Message] | None:
         return None
 
 
+def read_said(content: Raw) -> Assistant | None:
+    """Read the content of an assistant that is usual; None for any other."""
+    try:
+        return _said(_decode_said(content))
+    except DECODE_FAILURES:
+        return None
+
+
 def _open_object(members: _Open, *, joins: bool) -> list[Message]:
     role, content = members.pop("role", None), members.pop("content", None)
     if isinstance(content, str | list) and role == "user":
@@ -177,23 +186,22 @@ def _shell(members: _Open) -> Edit | None:
     return added(odd) if odd else None
 
 
+M = TypeVar("M", bound=Message)
+
 _Edits: TypeAlias = dict[str, Json]
 """How a block departs from the canonical one; or the blocks of a message, by their index."""
 
 
 def _kept(
-    message: Message,
+    message: M,
     edit: Edit | None,
     join: Join | None = None,
     shell: Edit | None = None,
-    *,
-    sealed: bool = False,
-) -> Message:
+) -> M:
     """Keep how a message departs from its canonical form, if it does."""
     if not edit and join is None and shell is None:
         return message
-    base = Base(canonical(message))
-    data = known(base, edit or None, DIALECT, join=join, shell=shell, sealed=sealed)
+    data = known(Base(canonical(message)), edit or None, DIALECT, join=join, shell=shell)
     return replace(message, provider_data=data)
 
 
@@ -292,12 +300,11 @@ def _media(shape: _Media | _Own) -> ContentBlock:
 # --- Assistants -----------------------------------------------------------------------------------
 
 
-def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Message:
+def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Assistant:
     if isinstance(content, str):
         return _kept(Assistant(content), _bare(content), None, shell)
     said = ""
-    reasoning: str | None = None
-    sealed = False
+    thought: _Thinking | None = None
     calls: list[ToolCall] = []
     edits: _Edits = {}
     for index, block in enumerate(content):
@@ -308,19 +315,23 @@ def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Message:
         elif isinstance(block, _Text) and block.text and not (said or calls):
             said = block.text
         elif isinstance(block, _Thinking) and index == 0:
-            reasoning, sealed = block.thinking, block.signature != ""
-            edits["0"] = {**_marked(block), **_signed(block)}
+            thought = block
         else:
             raise _NotUsualError
-    message = Assistant(said, reasoning, tuple(calls))
-    return _kept(message, edits, None, shell, sealed=sealed)
+    if thought is None:
+        return _kept(Assistant(said, None, tuple(calls)), edits, None, shell)
+    return _signed(Assistant(said, thought.thinking, tuple(calls)), thought, edits, shell)
 
 
-def _signed(block: _Thinking) -> _Edits:
-    """Tell of the signature of thinking, which no canonical one has."""
-    if block.signature and not is_whole(block.signature):
+def _signed(message: Assistant, thought: _Thinking, edits: _Edits, shell: Edit | None) -> Assistant:
+    """Keep the signature of thinking, which no canonical one has."""
+    signature = thought.signature
+    if signature and not is_whole(signature):
         raise _NotUsualError
-    return {"signature": [block.signature]}
+    base = Base(canonical(message))
+    edits["0"] = {"signature": [base.template(signature)], **_marked(thought)}
+    data = known(base, edits, DIALECT, shell=shell, sealed=signature != "")
+    return replace(message, provider_data=data)
 
 
 def _arguments(given: Raw) -> str:

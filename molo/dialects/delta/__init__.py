@@ -121,7 +121,7 @@ def keep(
     canonical = ordered = Base(value)
     if order is not None and isinstance(value, list) and (places := _departing(order, len(value))):
         parts["order"] = places
-        ordered = Base(_ordered(value, places))
+        ordered = Base(_ordered(value, places), canonical)
     if (unit := ordered.edit(wire.value)) is not None:
         parts["unit"] = unit
     if base.shell is not wire.shell and (shell := difference(base.shell, wire.shell)) is not None:

@@ -1,6 +1,6 @@
 """Edits computed: what turns one JSON value into another, in the form that the package tells."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from typing import TypeAlias
 
 import msgspec
@@ -48,12 +48,14 @@ def copied(text: str, *path: str | int) -> Json:
 class Base:
     """The value that an edit is of: strings that it has are copied from there, not repeated."""
 
-    __slots__ = ("_packed", "_texts", "_value")
+    __slots__ = ("_misses", "_packed", "_same_texts", "_texts", "_value")
 
-    def __init__(self, value: Json) -> None:
+    def __init__(self, value: Json, same_texts: "Base | None" = None) -> None:
         self._value = value
+        self._same_texts = same_texts or self  # has the same strings, and may be smaller
         self._packed: bytes | None = None
-        self._texts: _Texts | None = None  # made when a string first asks for it
+        self._texts: _Texts | None = None  # made when strings ask for it
+        self._misses = 0  # strings that asked, and were not there
 
     def packed(self) -> bytes:
         """Give the value packed."""
@@ -94,12 +96,16 @@ class Base:
         if self._value is None:
             return value
         if self._texts is None:
-            # Most are not there, which takes less to see than to collect the texts. Not `in`, which
-            # would first take the bytes for a number, in vain.
-            if self.packed().find(value.encode(errors="replace")) < 0:
+            if self._misses < _FEW and not self._same_texts.has(value):
+                self._misses += 1
                 return value
             self._texts = _Texts(self._value)
         return self._texts.copy(value)
+
+    def has(self, text: str) -> bool:
+        """Tell whether a text is not there, which takes less to see than to collect the texts."""
+        # Not `in`, which would first take the bytes for a number, in vain.
+        return self.packed().find(text.encode(errors="replace")) >= 0
 
 
 _NOTHING = Base(None)
@@ -123,6 +129,7 @@ _encode_msgpack = msgspec.msgpack.Encoder(enc_hook=_pack_number).encode
 
 _COPIED = 12  # characters; a shorter string is no longer than the reference to it
 _GAP = 64  # characters between two pieces of a text: a separator, or pieces too short to copy
+_FEW = 16  # strings that are looked for one by one, and texts that begin alike
 
 _Path: TypeAlias = tuple[str | int, ...]
 _Text: TypeAlias = tuple[_Path, str]  # a string of the base, and where it stands
@@ -214,34 +221,38 @@ class _Texts:
     """The strings of the base that are long enough to be copied, by how they may be asked for."""
 
     def __init__(self, base: Json) -> None:
-        self._starts: dict[str, list[_Text]] = {}  # by their first characters
+        self._places: dict[str, _Path] = {}  # where each first stands
+        self._starts: dict[str, list[_Text]] = {}  # by their first characters, the first few
         self._open: _Text = (), ""  # the one of which a piece was copied last
         self._position = 0  # ... and the end of that piece
-        if isinstance(base, str):
-            self._starts[base[:_COPIED]] = [((), base)]
         self._find(base, ())
 
     def _find(self, value: Json, path: _Path) -> None:
-        if isinstance(value, dict):
-            members: Iterable[tuple[int | str, Json]] = value.items()
+        if isinstance(value, str):
+            self._add(value, path)
+        elif isinstance(value, dict):
+            for key, item in value.items():
+                self._find(item, (*path, key))
         elif isinstance(value, list):
-            members = enumerate(value)
-        else:
+            for index, item in enumerate(value):
+                self._find(item, (*path, index))
+
+    def _add(self, text: str, path: _Path) -> None:
+        if len(text) < _COPIED or text in self._places:
             return
-        for step, item in members:
-            if not isinstance(item, str):
-                self._find(item, (*path, step))
-            elif len(item) >= _COPIED:
-                self._starts.setdefault(item[:_COPIED], []).append(((*path, step), item))
+        self._places[text] = path
+        alike = self._starts.setdefault(text[:_COPIED], [])
+        if len(alike) < _FEW:
+            alike.append((path, text))
 
     def copy(self, value: str) -> Json:
         """Give the reference to a string, whole or a piece; itself where the base has it not."""
-        alike = self._starts.get(value[:_COPIED], ())
-        for path, found in alike:
-            if found == value:
-                return {"$": list(path)}
+        place = self._places.get(value)
+        if place is not None:
+            return {"$": list(place)}
         start = self._open[1].find(value, self._position, self._position + len(value) + _GAP)
         if start < 0:
+            alike = self._starts.get(value[:_COPIED], ())
             opened = next((text for text in alike if text[1].startswith(value)), None)
             if opened is None:
                 return value

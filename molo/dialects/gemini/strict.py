@@ -198,14 +198,11 @@ def _kept(
     edit: Edit | None,
     join: Join | None = None,
     shell: Edit | None = None,
-    *,
-    sealed: bool = False,
 ) -> Message:
     """Keep how a message departs from its canonical form, if it does."""
     if not edit and join is None and shell is None:
         return message
-    base = Base(canonical(message))
-    data = known(base, edit or None, DIALECT, join=join, shell=shell, sealed=sealed)
+    data = known(Base(canonical(message)), edit or None, DIALECT, join=join, shell=shell)
     return replace(message, provider_data=data)
 
 
@@ -305,11 +302,11 @@ def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Message:
     said = ""
     reasoning: str | None = None
     calls: list[ToolCall] = []
-    edits: _Edits = {}
+    marked: dict[int, _Part] = {}
     for index, part in enumerate(parts):
         _require_one(part)
         if part.thoughtSignature is not UNSET or part.thought is False:
-            edits[str(index)] = _marked(part)
+            marked[index] = part
         if part.functionCall is not UNSET:
             calls.append(_call(part, part.functionCall, ids))
         elif part.text is UNSET or said or calls:
@@ -323,20 +320,23 @@ def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Message:
     if not parts:
         raise _NotUsualError
     message = Assistant(said, reasoning, tuple(calls))
-    if not edits and shell is None:
-        return message
-    sealed = any(part.thoughtSignature for part in parts)
-    return _kept(message, edits, None, shell, sealed=sealed)
+    if not marked:
+        return _kept(message, None, None, shell)
+    base = Base(canonical(message))
+    edits: _Edits = {str(index): _edited(part, base) for index, part in marked.items()}
+    sealed = any(part.thoughtSignature for part in marked.values())
+    data = known(base, edits, DIALECT, shell=shell, sealed=sealed)
+    return replace(message, provider_data=data)
 
 
-def _marked(part: _Part) -> _Edits:
+def _edited(part: _Part, base: Base) -> _Edits:
     """Tell of what no canonical part of a reply has."""
-    marked: _Edits = {}
+    edits: _Edits = {}
     if part.thoughtSignature is not UNSET:
-        marked["thoughtSignature"] = [part.thoughtSignature]
+        edits["thoughtSignature"] = [base.template(part.thoughtSignature)]
     if part.thought is False:
-        marked["thought"] = [False]
-    return marked
+        edits["thought"] = [False]
+    return edits
 
 
 def _call(part: _Part, call: _Call, ids: Ids) -> ToolCall:

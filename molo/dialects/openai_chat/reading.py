@@ -80,8 +80,10 @@ def from_request(request: Given) -> Read:
     return Read(_read_carefully(request) if history is None else history)
 
 
-def read_reply(wire: Json) -> Assistant:
+def read_reply(wire: Json, spell: Spell | None = None) -> Assistant:
     """Read the message of an answer: an Assistant, whether it says so or not.
+
+    `spell` knows its JSON, if that is at hand.
 
     Raises:
         DecodeError: no object.
@@ -89,9 +91,10 @@ def read_reply(wire: Json) -> Assistant:
     """
     message = read_open(wire)  # as it will be read when it goes back
     if not isinstance(message, Assistant):
-        written = text(wire)
-        members = expect_object(parse(written), "")
-        message = _with_delta(_assistant(members, partial(spelled, written)), members)
+        if spell is None:
+            wire, spell = _written(wire)
+        members = expect_object(wire, "")
+        message = _with_delta(_assistant(members, spell), members)
     json.encode_message(message)  # a str may hold lone surrogates, which no JSON can
     return message
 
@@ -133,15 +136,19 @@ def _read_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
     raise error
 
 
-def _listed(value: Any) -> Any:
+def _listed(value: "Json | tuple[Json, ...]") -> Json:
     """Make a list of a tuple, which the vendor's SDK takes for messages as well."""
     return list(value) if isinstance(value, tuple) else value
 
 
 def _read_builtin(_: int, wire: Json) -> Message:
-    """Read a message whose JSON is not at hand as it will be read from there."""
+    return read_message(*_written(wire))
+
+
+def _written(wire: Json) -> tuple[Json, Spell]:
+    """Write a value whose JSON is not at hand, and read it as it will be read from there."""
     written = text(wire)
-    return read_message(parse(written), partial(spelled, written))
+    return parse(written), partial(spelled, written)
 
 
 def _read_all(

@@ -1,11 +1,12 @@
 """Answers read into replies: the message, why it ended, and the rest of the body."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeAlias
 
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_chat.reading import read_reply
-from molo.dialects.wire import Json, expect_array, expect_object, parse, text
+from molo.dialects.wire import Json, Spell, expect_array, expect_object, parse, spelled, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import Buffer
 
@@ -44,7 +45,10 @@ def from_response(response: Response) -> Reply:
     >>> reply.rest
     '{"choices":[{"finish_reason":"stop"}],"model":"gpt-5"}'
     """
-    return reply_of(members_of(response))
+    members = members_of(response)
+    if isinstance(response, bytes | bytearray | memoryview | str):
+        return reply_of(members, partial(spelled, response, "choices", 0, "message"))
+    return reply_of(members)
 
 
 def members_of(response: Response) -> dict[str, Json]:
@@ -62,8 +66,8 @@ def _json(value: Mapping[str, Any] | list[Any]) -> Json:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def reply_of(body: dict[str, Json]) -> Reply:
-    """Make the reply of an answer's members."""
+def reply_of(body: dict[str, Json], spell: Spell | None = None) -> Reply:
+    """Make the reply of an answer's members; `spell` knows the JSON of its message, if at hand."""
     choices = body.get("choices")
     if not choices and body.get("error"):
         raise DecodeError("Expected an answer, got an error", path="$.error")
@@ -73,7 +77,7 @@ def reply_of(body: dict[str, Json]) -> Reply:
     shell: Json = {key: value for key, value in choice.items() if key != "message"}
     rest: Json = {**body, "choices": [shell, *others]}
     try:
-        return Reply(read_reply(message), _stop(choice.get("finish_reason")), text(rest))
+        return Reply(read_reply(message, spell), _stop(choice.get("finish_reason")), text(rest))
     except EncodeError as failure:
         error = DecodeError(failure.text, path="$")
     except RecursionError:

@@ -295,7 +295,7 @@ def read_open(wire: Json) -> Message | None:
     try:
         shape = msgspec.convert(wire, opened)
         message = shape.message()
-    except DECODE_FAILURES:  # also what is not usual
+    except (*DECODE_FAILURES, TypeError):  # also what is not usual, or no JSON at all
         return None
     edits = shape.edits()
     if not edits and wire.keys() <= keys:

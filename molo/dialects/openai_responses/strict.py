@@ -58,7 +58,8 @@ class _Said(_Shape, tag_field="type", tag="output_text"):
     logprobs: _Nothing | UnsetType = UNSET
 
 
-class _Summary(_Shape, tag_field="type", tag="summary_text"):
+class _Summary(_Shape):
+    type: Literal["summary_text"]  # no tag: a type that stands alone in a list needs none
     text: str
 
 
