@@ -40,6 +40,29 @@ def test_an_edit_turns_one_value_into_the_other(base, wire):
     assert same(wire, patched(base, parse(text(edit))) if edit is not None else base)
 
 
+# So many strings that they are no longer looked for one by one, and so many that begin alike.
+MANY = [f"A text of more than twelve characters, number {number}." for number in range(40)]
+_PIECES = st.lists(st.sampled_from([*MANY, LONG, OTHER, MANY[39][5:]]), max_size=60)
+
+
+@given(_PIECES, _PIECES)
+def test_an_edit_of_many_strings_turns_one_value_into_the_other(base, wire):
+    for one, other in (
+        ({"a": base}, {"b": wire}),
+        ({"a": "\n".join(base)}, {"a": wire}),
+        ({"a": base}, {"a": [{"text": piece} for piece in wire]}),
+    ):
+        edit = difference(one, other)
+        assert same(other, patched(one, parse(text(edit))) if edit is not None else one)
+
+
+def test_of_many_strings_all_that_the_base_has_are_copied():
+    edit = difference({"a": MANY}, {"a": MANY, "b": [*map(str.upper, MANY), *MANY]})
+    *others, last = edit["b"][0]
+    assert last == {"$": ["a", 39]}
+    assert [piece for piece in others if isinstance(piece, str)] == [*map(str.upper, MANY)]
+
+
 @given(JSON)
 def test_equal_values_have_no_difference(value):
     assert difference(value, parse(text(value))) is None
