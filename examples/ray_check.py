@@ -1,6 +1,6 @@
 """Logs of any size are checked by Ray Data on as many machines as it has, and written as Parquet.
 
-    pip install 'molo[arrow]' 'ray[data]'
+    pip install '.[arrow]' 'ray[data]'
     python examples/ray_check.py LOGS OUT [FORMAT]
 
 LOGS is a directory of logs of JSON lines, here or in a bucket, each small enough for memory. FORMAT

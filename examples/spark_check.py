@@ -1,6 +1,6 @@
 """Logs of any size are checked by Spark, and written as Parquet; the twin of examples/ray_check.py.
 
-    pip install 'molo[arrow]' pyspark pandas
+    pip install '.[arrow]' pyspark pandas
     python examples/spark_check.py LOGS OUT [FORMAT]
 
 LOGS is a directory of logs of JSON lines, each small enough for memory. OUT gets the conversations

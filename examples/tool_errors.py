@@ -1,12 +1,12 @@
 """Which tools fail, and which models leave calls unanswered: DuckDB over Parquet.
 
-    pip install 'molo[arrow]' duckdb
+    pip install '.[arrow]' duckdb
     python examples/ray_check.py LOGS OUT
     python examples/tool_errors.py OUT
 
 Calls and results were paired by `molo.history.pair`. A join on ids in SQL would pair wrongly, since
-ids restart every turn in the wild. OpenAI's forms do not say that a result is an error, so logs of
-theirs show no failures.
+ids restart every turn in the wild. Calls of an answer at the end of a line are still open. OpenAI's
+forms do not say that a result is an error, so logs of theirs show no failures.
 """
 
 import sys
@@ -26,8 +26,13 @@ QUERIES = {
     "Models by the calls that nothing answered": """
         SELECT coalesce(rest ->> '$.model', 'unknown') AS model,
                count(*) AS calls,
-               count(*) FILTER (result_at IS NULL) AS dangling
-        FROM calls JOIN conversations USING (path, line)
+               count(*) FILTER (result_at IS NULL AND NOT still_open) AS dangling
+        FROM (
+            SELECT calls.*, rest, (
+                calls.at = len(messages) - 1 AND coalesce(origin ->> '$.reply', '') <> ''
+            ) AS still_open
+            FROM calls JOIN conversations USING (path, line)
+        )
         GROUP BY model
         ORDER BY dangling DESC, model
     """,

@@ -705,6 +705,17 @@ def test_check_adds_problems():
     ]
 
 
+def test_an_answer_at_the_end_of_a_row_is_still_open():
+    answer = Record(DANGLING, 1, origin=Origin("openai-chat", reply="response_message"))
+    request = Record(DANGLING, 2, origin=Origin("openai-chat"))
+    batch = arrow.to_batch([answer, request])
+    codes = [[one["code"] for one in found] for found in column(arrow.check(batch), "problems")]
+    assert codes == [[], ["dangling_call", "dangling_call"]]
+    assert [len(history) for history in arrow.histories_of(arrow.repair(batch))] == [2, 4]
+    without = pa.table({"messages": batch.column("messages")})
+    assert [len(found) for found in column(arrow.check(without), "problems")] == [2, 2]
+
+
 def test_repair_gives_what_repair_gives_and_its_changes():
     repaired = arrow.repair(MIXED)
     assert arrow.histories_of(repaired) == [
@@ -839,7 +850,7 @@ def test_without_pyarrow_the_error_is_a_sentence_with_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)  # as if it were not installed
     with pytest.raises(ModuleNotFoundError) as caught:
         runpy.run_path(arrow.__file__)
-    assert str(caught.value) == "molo.arrow needs pyarrow: pip install 'molo[arrow]'"
+    assert str(caught.value) == "molo.arrow needs pyarrow: pip install pyarrow"
     assert caught.value.name == "pyarrow"
 
 

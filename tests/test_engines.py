@@ -11,9 +11,9 @@ import pytest
 from msgspec.structs import replace
 
 from benchmarks.generate import SMALL, conversations
-from molo import ToolResult
+from molo import Assistant, ToolCall, ToolResult, user
 from molo.history import check, pair
-from molo.ingest import FORMATS, Fault, Record, read
+from molo.ingest import FORMATS, Fault, Origin, Record, read
 
 pa = pytest.importorskip("pyarrow", reason="pyarrow is not installed (extra `arrow`)")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -185,6 +185,22 @@ def test_duckdb_counts_dangling_calls_by_model(logs, tables):
     assert {model: count for model, _, count in found} == {
         model: dangling[model] for model in MODELS
     }
+
+
+CALLING = [user("Hi"), Assistant("", tool_calls=(ToolCall("c1", "f", "{}"),))]
+
+
+@pytest.mark.parametrize(("reply", "dangling"), [("", 1), ("response_message", 0)])
+def test_calls_of_an_answer_are_still_open(reply, dangling, tmp_path):
+    record = Record(CALLING, 1, rest='{"model":"m"}', origin=Origin("openai-chat", reply=reply))
+    conversations = arrow.to_batch([record]).append_column("path", pa.array(["a.jsonl"]))
+    for name, table in (
+        ("conversations", conversations),
+        ("calls", arrow.to_calls(conversations, ("path", "line"))),
+    ):
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table(table), tmp_path / name / "a.parquet")
+    assert answers(tmp_path, "Models by the calls that nothing answered") == [("m", 1, dangling)]
 
 
 def test_duckdb_counts_problems_and_bad_lines(logs, tables):

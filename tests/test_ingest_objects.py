@@ -14,6 +14,7 @@ from molo import (
     EncodeError,
     System,
     Text,
+    ToolCall,
     ToolResult,
     User,
     Wire,
@@ -23,17 +24,20 @@ from molo import (
     user,
 )
 from molo.dialects.loss import Loss, Read
-from molo.history import ANTHROPIC, COMMON, OPENAI_CHAT
+from molo.history import ANTHROPIC, COMMON, OPENAI_CHAT, check, pair, repair
 from molo.ingest import (
     FORMATS,
     Fault,
     Guess,
     Origin,
     Record,
+    check_record,
+    dangling_calls,
     encode,
     encode_with_losses,
     guess,
     read,
+    repair_record,
 )
 from molo.ingest.forms import Form
 from molo.ingest.objects import read_value
@@ -521,3 +525,33 @@ def test_auto_looks_no_further_than_the_limit():
 
 def test_a_system_message_alone_is_no_mark():
     assert isinstance(read_one(b'{"role":"system","content":"a"}', "auto").messages[0], System)
+
+
+# --- Records that end in an answer ----------------------------------------------------------------
+
+ASKED = Assistant("Let me look. ", tool_calls=(ToolCall("c1", "f", "{}"),))
+ANSWER = Origin("anthropic", reply="response")
+
+
+@pytest.mark.parametrize("origin", [None, Origin("anthropic")])
+def test_a_record_without_an_answer_is_judged_as_its_messages_are(origin):
+    record = Record([user("Hi"), ASKED], origin=origin)
+    assert not record.has_answer
+    assert check_record(record, ANTHROPIC) == check(record.messages, ANTHROPIC)
+    assert repair_record(record, ANTHROPIC) == repair(record.messages, ANTHROPIC)
+    assert dangling_calls(record) == pair(record.messages).dangling
+
+
+def test_an_answer_is_still_open_and_all_before_it_is_not():
+    record = Record([user("Hi"), ASKED, user("Bye"), ASKED], origin=ANSWER)
+    assert record.has_answer
+    assert [(one.at, one.code) for one in check_record(record)] == [
+        (1, "dangling_call"),
+    ]
+    assert [pair.at for pair in dangling_calls(record)] == [1]
+    done = repair_record(record)
+    assert [type(message) for message in done.history] == [
+        *(User, Assistant, ToolResult, User, Assistant),
+    ]
+    assert [(change.at, change.code) for change in done.changes] == [(1, "dangling_call")]
+    assert done.remaining == ()

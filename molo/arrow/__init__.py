@@ -1,8 +1,8 @@
 r"""Histories as Arrow batches: for Parquet, and for engines that run on many machines.
 
-Needs pyarrow: `pip install 'molo[arrow]'`. What `molo.ingest` reads from a log becomes batches with
-one row a conversation, and comes back from them as it was. None, `""` and text stay apart, as do
-unknown blocks, vendors' data and the other members of a line. Arrow's text is UTF-8: a lone
+Needs pyarrow, which the extra `arrow` brings. What `molo.ingest` reads from a log becomes batches
+with one row a conversation, and comes back from them as it was. None, `""` and text stay apart, as
+do unknown blocks, vendors' data and the other members of a line. Arrow's text is UTF-8: a lone
 surrogate is an `EncodeError`.
 
 >>> from molo.ingest import read
@@ -19,9 +19,9 @@ can be queried by any tool.
 >>> to_messages(batch).select(["id", "at", "role", "content"]).to_pylist()
 [{'id': 'a7', 'at': 0, 'role': 'user', 'content': 'Hi'}]
 
-The rest are batch functions: from lines or logs to conversations (`decode_lines`,
-`decode_logs`), and from conversations to
-conversations. Ray Data and Spark take them as they are; examples/ shows how.
+The rest are batch functions: from lines or logs to conversations (`decode_lines`, `decode_logs`),
+and from conversations to conversations. Ray Data and Spark take them as they are; examples/ shows
+how.
 
 >>> check(batch).column("problems").to_pylist()
 [[], None]
@@ -30,7 +30,7 @@ conversations. Ray Data and Spark take them as they are; examples/ shows how.
 from importlib.util import find_spec
 
 if find_spec("pyarrow") is None:
-    raise ModuleNotFoundError("molo.arrow needs pyarrow: pip install 'molo[arrow]'", name="pyarrow")
+    raise ModuleNotFoundError("molo.arrow needs pyarrow: pip install pyarrow", name="pyarrow")
 
 from molo.arrow.jobs import (
     check,

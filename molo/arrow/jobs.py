@@ -35,13 +35,13 @@ from molo.arrow.columns import (
     texts_of,
     with_column,
 )
-from molo.arrow.reading import histories_of
+from molo.arrow.reading import histories_of, origins_of
 from molo.arrow.schema import CHANGE, PROBLEM
 from molo.arrow.writing import histories_column, to_batch
 from molo.errors.translation import alternatives
 from molo.history import COMMON, Change, Problem, Rules
 from molo.history.reasoning import Keep
-from molo.ingest import AUTO, FORMATS, Fault, Record, read
+from molo.ingest import AUTO, FORMATS, Fault, Record, check_record, read, repair_record
 from molo.message import Message
 
 __all__ = [
@@ -126,14 +126,20 @@ def _decoded(batch: Batch, column: str, found: Sequence[Sequence[_Item]]) -> Bat
 
 
 def check(batch: Batch, rules: Rules = COMMON) -> Batch:
-    """Add a column `problems`, a list of what `molo.history.check` finds."""
-    problems = _each(batch, partial(history.check, rules=rules))
+    """Add a column `problems`, a list of what `molo.ingest.check_record` finds.
+
+    What the column `origin` says counts, if there is one: an answer at the end is still open.
+    """
+    problems = _each_record(batch, partial(check_record, rules=rules))
     return with_column(batch, "problems", _findings(problems, PROBLEM))
 
 
 def repair(batch: Batch, rules: Rules = COMMON) -> Batch:
-    """Repair the messages as `molo.history.repair` does, and add a column `changes`."""
-    repaired = _each(batch, partial(history.repair, rules=rules))
+    """Repair the messages as `molo.ingest.repair_record` does, and add a column `changes`.
+
+    What the column `origin` says counts, if there is one: an answer at the end is still open.
+    """
+    repaired = _each_record(batch, partial(repair_record, rules=rules))
     messages = histories_column([None if one is None else one.history for one in repaired])
     changes = _findings([None if one is None else one.changes for one in repaired], CHANGE)
     return with_column(with_column(batch, "messages", messages), "changes", changes)
@@ -174,6 +180,15 @@ def map_histories(
 def _each(batch: Batch, function: Callable[[Sequence[Message]], T]) -> list[T | None]:
     """Give what a function makes of each history, None of a row that has none."""
     return [None if one is None else function(one) for one in histories_of(batch)]
+
+
+def _each_record(batch: Batch, function: Callable[[Record], T]) -> list[T | None]:
+    """Give what a function makes of each history and its origin, None of a row that has none."""
+    rows = zip(histories_of(batch), origins_of(batch), strict=True)
+    return [
+        None if messages is None else function(Record(messages, origin=origin))
+        for messages, origin in rows
+    ]
 
 
 def _tokens(messages: Sequence[Message]) -> int:

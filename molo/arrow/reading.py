@@ -44,7 +44,7 @@ from molo.message import (
     Wire,
 )
 
-__all__ = ["from_batch", "from_batches", "from_messages", "histories_of"]
+__all__ = ["from_batch", "from_batches", "from_messages", "histories_of", "origins_of"]
 
 R = TypeVar("R")
 V = TypeVar("V")
@@ -81,7 +81,7 @@ def from_batch(batch: pa.RecordBatch | pa.Table) -> list[Record | Fault]:
         _column(batch, "offset").to_pylist(),
         texts_of(_column(batch, "rest"), "$.rest"),
         _column(batch, "single").to_pylist(),
-        texts_of(_column(batch, "origin"), "$.origin"),
+        origins_of(batch),
         _faults(_column(batch, "fault")),
         strict=True,
     )
@@ -114,6 +114,19 @@ def histories_of(batch: pa.RecordBatch | pa.Table) -> list[list[Message] | None]
     return [None if length is None else list(islice(messages, length)) for length in lengths]
 
 
+def origins_of(batch: pa.RecordBatch | pa.Table) -> list[Origin | None]:
+    """Read the column `origin` alone; None where it is null, or where there is no such column.
+
+    Raises:
+        DecodeError: a row holds something else.
+    """
+    texts = texts_of(_column(batch, "origin"), "$.origin")
+    return [
+        None if text is None else _origin(text, f"$[{row}].origin")
+        for row, text in enumerate(texts)
+    ]
+
+
 # --- Rows of conversations ------------------------------------------------------------------------
 
 _Fault: TypeAlias = dict[str, object]
@@ -142,15 +155,14 @@ def _item(
     offset: int | None,
     rest: str | None,
     single: bool | None,
-    origin: str | None,
+    origin: Origin | None,
     fault: _Fault | None,
 ) -> Record | Fault:
     if fault is not None:
         return _fault({**fault, "line": line or 0, "offset": offset or 0}, f"{path}.fault")
     if history is None:
         raise DecodeError("Expected messages or a fault, got neither", path=path)
-    where = None if origin is None else _origin(origin, f"{path}.origin")
-    return Record(history, line or 0, offset or 0, rest or "", bool(single), where)
+    return Record(history, line or 0, offset or 0, rest or "", bool(single), origin)
 
 
 def _fault(fields: _Fault, path: str) -> Fault:

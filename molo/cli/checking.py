@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from molo.cli.findings import Tell, as_json, as_text, of_fault, of_problem
-from molo.cli.judging import problems_of
 from molo.cli.options import FINE, FOUND, RULES, Options
 from molo.cli.screen import look, open_output, working
 from molo.cli.sources import Item, Source, open_source
@@ -13,6 +12,7 @@ from molo.cli.tally import Tally, new_tally, number, read_as, sentence, summary,
 from molo.cli.work import Sinks, nowhere, work
 from molo.history import Rules
 from molo.ingest import STANDARD, Fault
+from molo.ingest.judging import check_record
 
 __all__ = ["check_log"]
 
@@ -39,7 +39,7 @@ def _check(items: Iterator[Item], sinks: Sinks, *, rules: Rules, tell: Tell) -> 
             tally.faults[item.code] += 1
             sinks.report(tell(of_fault(item)))
             continue
-        problems = problems_of(item, rules)
+        problems = check_record(item, rules)
         tally.read["histories"] += 1
         tally.read["messages"] += len(item.messages)
         tally.read["with_problems"] += bool(problems)

@@ -18,7 +18,6 @@ from molo.cli.findings import (
     of_unread,
     of_unwritable,
 )
-from molo.cli.judging import repaired
 from molo.cli.options import FINE, FOUND, PARQUET, Options, UsageError
 from molo.cli.plan import Plan, format_by_suffix, is_same, make_plan, require_different_files
 from molo.cli.redacting import redacted
@@ -38,6 +37,7 @@ from molo.cli.work import Sinks, is_shared, nowhere, work
 from molo.errors import DecodeError, EncodeError, FrameError
 from molo.history import strip_reasoning
 from molo.ingest import STANDARD, Fault, Record, encode_with_losses
+from molo.ingest.judging import repair_record
 
 __all__ = ["convert_log", "repair_log"]
 
@@ -237,7 +237,7 @@ def _edit(read: Record, plan: Plan) -> _Edited:
     if plan.stripped is not None:
         record = replace(record, messages=strip_reasoning(record.messages, plan.stripped))
     if plan.repair is not None:
-        done = repaired(record, plan.repair)
+        done = repair_record(record, plan.repair)
         findings += [of_change(record, change) for change in done.changes]
         findings += [of_remaining(record, problem) for problem in done.remaining]
         record = replace(record, messages=done.history) if done.changes else record

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import msgspec
 
 from molo.cli.findings import as_text, of_fault
-from molo.cli.judging import problems_of
 from molo.cli.options import FINE, FOUND, RULES, Options, UsageError
 from molo.cli.plain import Line, Style, inline, printable
 from molo.cli.screen import Bar, look, open_output, working
@@ -17,6 +16,7 @@ from molo.history import Problem
 from molo.history.contents import KINDS, blocks, calls
 from molo.ingest import STANDARD, Fault, Record, encode
 from molo.ingest.forms import Members, members_of
+from molo.ingest.judging import check_record
 from molo.message import (
     Assistant,
     Audio,
@@ -106,7 +106,7 @@ _LONGEST = 60  # characters, of what is told in passing
 
 
 def _shown(source: Source, record: Record) -> str:
-    problems = problems_of(record, RULES["common"])
+    problems = check_record(record, RULES["common"])
     lines = [_head(source, record)]
     lines += [_problem(problem) for problem in problems if problem.at is None]
     for at, message in enumerate(record.messages):

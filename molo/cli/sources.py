@@ -20,7 +20,6 @@ __all__ = [
     "Item",
     "Source",
     "Transcript",
-    "has_answer",
     "joined",
     "line_of",
     "open_source",
@@ -109,11 +108,6 @@ def _looked_at(items: Iterator[Item]) -> tuple[bool, Iterator[Item]]:
 def is_single(record: Record) -> bool:
     """Tell whether a record is a line of a transcript."""
     return record.single or (record.origin is not None and record.origin.single)
-
-
-def has_answer(record: Record) -> bool:
-    """Tell whether the last message is an answer as it was logged, which nobody replied to yet."""
-    return record.origin is not None and record.origin.reply != ""
 
 
 def line_of(record: Record, at: int | None) -> int:

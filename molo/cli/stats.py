@@ -7,7 +7,6 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from molo.cli.judging import dangling_calls
 from molo.cli.options import FINE, FOUND, Options
 from molo.cli.plain import Row, inline
 from molo.cli.screen import look, open_output, working
@@ -16,6 +15,7 @@ from molo.cli.tally import Count, number, read_as, sentence
 from molo.cli.work import Sinks, nowhere, work
 from molo.history.contents import KINDS, blocks
 from molo.ingest import STANDARD, Fault, Record
+from molo.ingest.judging import dangling_calls
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolResult, User
 
 __all__ = ["count_log"]

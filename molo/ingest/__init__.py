@@ -12,6 +12,10 @@ Fault of every line, frame or document, with its place, and goes on behind a Fau
 Records, `encode` one of them; `run` works on a large file in several processes; `append` and `load`
 keep the transcript of a session.
 
+Many lines hold a request and its answer. Nobody has replied to that answer yet, so its calls lack
+their results: `check_record` and `repair_record` know that, where `molo.history.check` and `repair`
+take the messages for a request.
+
 A line is a history (an array of messages, or an object that holds a conversation among other
 things), or one message. What becomes of a line that is not simply that:
 
@@ -45,6 +49,7 @@ from molo.ingest.files import STANDARD, whole_file
 from molo.ingest.formats import AUTO, FORMATS
 from molo.ingest.guessing import Guess, guess
 from molo.ingest.jobs import Job, run
+from molo.ingest.judging import check_record, dangling_calls, repair_record
 from molo.ingest.lines import MAX_LINE
 from molo.ingest.logs import Log, open_log
 from molo.ingest.objects import Written
@@ -71,7 +76,9 @@ __all__ = [
     "Record",
     "Written",
     "append",
+    "check_record",
     "compressed",
+    "dangling_calls",
     "encode",
     "encode_with_losses",
     "format_of",
@@ -79,6 +86,7 @@ __all__ = [
     "load",
     "open_log",
     "read",
+    "repair_record",
     "run",
     "salvage",
     "whole_file",

@@ -62,6 +62,15 @@ class Record(Struct, frozen=True):
     losses: tuple[Loss, ...] = ()
     raw: bytes = b""
 
+    @property
+    def has_answer(self) -> bool:
+        """Whether the last message is an answer as it was logged: nobody has replied to it yet.
+
+        Then `check_record` and `repair_record` judge the messages, where `molo.history` would miss
+        the results of its calls.
+        """
+        return self.origin is not None and self.origin.reply != ""
+
 
 class Fault(Struct, frozen=True):
     """A stretch of a log that is no record, and why.
