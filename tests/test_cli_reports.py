@@ -263,7 +263,7 @@ def test_show_gives_machines_the_native_form(shown_log: Path, call: Call) -> Non
 def test_show_tells_what_is_wrong_with_a_bad_line(call: Call) -> None:
     done = call("show", LOG, "8")
     assert done.returncode == 1
-    assert done.stdout.startswith(f"{LOG}:8: Expected JSON".encode())
+    assert done.stdout.startswith(f"{LOG}:8: Expected more JSON".encode())
 
 
 def test_any_line_of_a_transcript_shows_all_of_it(call: Call, tmp_path: Path) -> None:

@@ -111,7 +111,7 @@ def test_what_is_told_above_the_bar_is_whole(show: Show, long_log: Path) -> None
 def test_bad_lines_are_told_above_the_bar(show: Show, long_log: Path) -> None:
     text = show(["convert", long_log, "/dev/null", "--to", "molo"], "stderr")
     bare = STYLES.sub(b"", text)
-    assert bare.count(b"Expected JSON") == 10
+    assert bare.count(b"Expected more JSON") == 10
     assert bare.endswith(f"bad lines ({COPIES:,} json)\r\n".encode())
 
 

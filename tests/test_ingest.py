@@ -13,8 +13,11 @@ from molo.ingest import (
     BrokenLogError,
     Fault,
     Record,
+    encode,
+    encode_with_losses,
     read,
     salvage,
+    write,
 )
 
 BOM = b"\xef\xbb\xbf"
@@ -180,7 +183,7 @@ REASONS = {
     "torn": (GOOD[:9], "Expected a whole last line, got 9 bytes of one that breaks off"),
     "nul": (b"\0\0\n", "Expected JSON, got 2 NUL bytes"),
     "multiline": (b"{\n \n", "Expected one record a line, got JSON over several lines"),
-    "json": (b"{\n", "Expected more JSON, got the end of the data - at byte 2"),
+    "json": (b"{\n", "Expected more JSON, got the end of the line - at byte 2"),
 }
 
 
@@ -189,6 +192,34 @@ def test_a_reason_is_one_sentence(code):
     log, reason = REASONS[code]
     [fault] = read([log], "molo")
     assert (fault.code, fault.reason) == (code, reason)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"role":"us', b'{"role":"user",', b'[{"role":"user"']
+)
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_a_line_that_was_cut_short_is_told_as_such(line, end):
+    faults = [item for item in read([line + end, GOOD + b"\n"], "molo") if isinstance(item, Fault)]
+    [reason] = [fault.reason for fault in faults]
+    assert reason.startswith("Expected more JSON, got the end of the line - at byte ")
+
+
+NO_FORMAT = "Expected a format, one of `molo`, .* got `openai_chat`"
+
+
+def test_the_name_of_no_format_is_a_value_error(tmp_path):
+    record, fault = read([GOOD + b"\n", b"[\n"], "molo")
+    for write_one in (encode, encode_with_losses):
+        with pytest.raises(ValueError, match=NO_FORMAT):
+            write_one(record, "openai_chat")
+    with pytest.raises(ValueError, match=NO_FORMAT):
+        salvage(fault, "openai_chat")
+    with pytest.raises(ValueError, match=NO_FORMAT):
+        write([record], tmp_path / "log.jsonl", "openai_chat")
+    for named in ({"sink": tmp_path / "log.parquet"}, {"sink": "-", "format": "parquet"}):
+        with pytest.raises(ValueError, match=r"Parquet is molo\.arrow's"):
+            write([record], **named)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

@@ -1170,8 +1170,9 @@ def test_the_reason_of_an_end(reason, stop):
     ("response", "path"),
     [
         ("[]", "$"),
-        ("{}", "$.choices"),
-        ('{"choices":[]}', "$.choices[0]"),
+        ("{}", "$"),
+        ('{"choices":null}', "$.choices"),
+        ('{"choices":[]}', "$.choices"),
         ('{"choices":[{}]}', "$.choices[0].message"),
         ('{"choices":[{"message":"Hi"}]}', "$.choices[0].message"),
         ('{"error":{"message":"no"}}', "$.error"),

@@ -1356,14 +1356,15 @@ def test_an_answer_tells_why_it_ended(keys, output, stop):
     ("response", "path", "text"),
     [
         ("5", "$", "Expected `object`, got `int`"),
-        ("{}", "$.output", "Expected `array`, got `null`"),
+        ("{}", "$", "Expected field `output`, got an object without it"),
+        ('{"output":null}', "$.output", "Expected `array`, got `null`"),
         ('{"output":[5]}', "$.output[0]", "Expected `object`, got `int`"),
         ('{"error":{"message":"secret"}}', "$.error", "Expected an answer, got an error"),
         ('{"code":"x","error":"secret"}', "$.error", "Expected an answer, got an error"),
         (
             '{"status":"failed","error":{"code":"x"},"output":[]}',
             "$.error",
-            "Expected an answer, got an error",
+            "Expected an answer, got an error of code `x`",
         ),
     ],
 )

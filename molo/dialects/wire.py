@@ -23,6 +23,7 @@ from molo.errors.translation import (
     Form,
     decode_error,
     encode_error,
+    identified,
 )
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "expect_text",
     "kind",
     "member",
+    "named_error",
     "parse",
     "plain",
     "spelled",
@@ -250,6 +252,21 @@ def expect_text(value: Json, path: str) -> str:
     if isinstance(value, str):
         return value
     raise DecodeError(f"Expected `str`, got `{kind(value)}`", path=path)
+
+
+def named_error(answer: dict[str, Json]) -> str:
+    """Name the `error` that an answer holds, by its status, code or type.
+
+    Its message may quote anything.
+
+    >>> named_error({"error": {"code": None, "type": "server_error", "message": "Oh, no."}})
+    'an error of type `server_error`'
+    """
+    error = answer.get("error")
+    for key in ("status", "code", "type"):
+        if isinstance(error, dict) and isinstance(name := error.get(key), str) and name:
+            return f"an error of {key} {identified(name)}"
+    return "an error"
 
 
 def kind(value: Json) -> str:

@@ -5,7 +5,7 @@ r"""Logs of conversations: read line by line, written safely, worked on in paral
 >>> for item in read(log, "molo"):
 ...     print(item.line, item.reason if isinstance(item, Fault) else item.messages)
 1 [System(content='Be brief.')]
-2 Expected more JSON, got the end of the data - at byte 17
+2 Expected more JSON, got the end of the line - at byte 17
 
 `open_log` opens a file, a pipe or standard input, compressed or not; `read` makes a Record or a
 Fault of every line, frame or document, with its place, and goes on behind a Fault. `write` writes

@@ -20,8 +20,10 @@ from molo.errors.translation import (
     DECODE_FAILURES,
     ENCODE_FAILURES,
     Form,
+    alternatives,
     decode_error,
     encode_error,
+    identified,
 )
 from molo.history.rules import Rules
 from molo.ingest.forms import FORMS
@@ -29,7 +31,7 @@ from molo.ingest.objects import Content, Written, read_value, write_value
 from molo.ingest.records import Layout, Origin, Record
 from molo.message import TAGS, Message, require_messages
 
-__all__ = ["AUTO", "FORMATS", "Format"]
+__all__ = ["AUTO", "FORMATS", "Format", "format_named"]
 
 AUTO = "auto"  # the name of the format that is found by a look at the first records
 
@@ -182,3 +184,16 @@ FORMATS: Mapping[str, Format] = {
     **{name: _json(name) for name in FORMS if name not in ("molo", "rust-molo")},
 }
 """The formats by name, molo's own first; `auto` is one of these."""
+
+
+def format_named(name: str) -> Format:
+    """Give the format of this name.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if name in FORMATS:
+        return FORMATS[name]
+    if name == "parquet":
+        raise ValueError("Expected a format of lines, frames or documents; Parquet is molo.arrow's")
+    raise ValueError(f"Expected a format, one of {alternatives(FORMATS)}, got {identified(name)}")

@@ -12,7 +12,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
-from molo.ingest.formats import AUTO, FORMATS
+from molo.ingest.formats import AUTO, format_named
 from molo.ingest.lines import MAX_LINE, PIECE
 from molo.ingest.logs import Log, open_log
 from molo.ingest.reading import read
@@ -78,7 +78,7 @@ def run(
 
 
 def _has_parts(log: Log, format: str, layout: Layout) -> bool:
-    lines = layout == "lines" and FORMATS[format].layout == "lines"
+    lines = layout == "lines" and format_named(format).layout == "lines"
     return lines and log.compression is None
 
 

@@ -131,7 +131,7 @@ class _Lines:
         if multiline.count > 1:
             yield self._place.fault(block, "multiline", _MULTILINE)
         else:
-            text = "Expected more JSON, got the end of the data"
+            text = "Expected more JSON, got the end of the line"
             yield self._bad_line(block, DecodeError(text, offset=len(block.data)))
 
     def _too_long(self, block: Stretch) -> Fault:
@@ -152,6 +152,9 @@ class _Lines:
         if error.text.endswith(TRAILING):
             reason = f"Expected one record a line, got more behind it - at byte {error.offset}"
             return self._place.fault(line, "extra", reason)
+        if not line.data[error.offset :].strip():  # a control character in a string, says the error
+            reason = f"Expected more JSON, got the end of the line - at byte {error.offset}"
+            return self._place.fault(line, "json", reason)
         return self._place.fault(line, "json", str(error))
 
     def _torn(self, line: Stretch) -> Fault:

@@ -1,15 +1,16 @@
 """Records cut out of lines that are none: several on a line, or one behind a torn one."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from molo.dialects.wire import parse
 from molo.errors import DecodeError
 from molo.ingest.chunks import Place
-from molo.ingest.formats import FORMATS
+from molo.ingest.formats import format_named
 from molo.ingest.lines import Stretch
 from molo.ingest.linewise import TRAILING
+from molo.ingest.objects import Content
 from molo.ingest.records import Fault, Record
 
 __all__ = ["salvage"]
@@ -25,21 +26,25 @@ def salvage(fault: Fault, format: str) -> tuple[Record, ...]:
     What stands in front of them, the rest of a torn record, stays lost. `read` never does this by
     itself: that a line holds two records is for a person to judge.
 
+    Raises:
+        ValueError: no such format.
+
     >>> from molo.ingest import read
     >>> [torn] = read([b'{"role":"system","con{"role":"system","content":"Be brief."}\\n'], "molo")
     >>> [record.messages for record in salvage(torn, "molo")]
     [[System(content='Be brief.')]]
     """
+    read = format_named(format).read
     for start in islice(_STARTS.finditer(fault.raw), _TRIES):
         try:
-            return tuple(_records(fault, start.start(), format))
+            return tuple(_records(fault, start.start(), read))
         except DecodeError:
             continue
     return ()
 
 
-def _records(fault: Fault, at: int, format: str) -> Iterator[Record]:
-    place, read = Place(fault.source), FORMATS[format].read
+def _records(fault: Fault, at: int, read: Callable[[bytes], Content]) -> Iterator[Record]:
+    place = Place(fault.source)
     for value in _values(fault.raw[at:]):
         yield place.record(read(value), Stretch(value, fault.line, fault.offset + at))
         at += len(value)

@@ -10,7 +10,7 @@ from molo.framing import encode_frame
 from molo.history.rules import Rules
 from molo.ingest.compression import Output, compression_of
 from molo.ingest.files import whole_file
-from molo.ingest.formats import FORMATS
+from molo.ingest.formats import format_named
 from molo.ingest.lines import MAX_LINE
 from molo.ingest.logs import layout_of
 from molo.ingest.objects import Written
@@ -33,12 +33,13 @@ def write(
     Before `.gz` and `.zst` the same holds. `rules` are those of the vendor whose form is written.
 
     Raises:
+        ValueError: no such format, or a file of the suffix `.parquet`, which `molo.arrow` writes.
         EncodeError: the format cannot hold a record, or there is not the one of a document.
         FrameError: a frame would be larger than 64 MiB.
         OSError: the file cannot be written.
     """
     name = str(sink)
-    format = format or format_of(name)
+    format = format or ("parquet" if name.endswith(".parquet") else format_of(name))
     layout = _layout(name, format)
     number = 0
     with whole_file(name) as file, compressed(file, name) as output:
@@ -57,6 +58,7 @@ def encode(
     """Write one record as a line with its end, a frame or a document.
 
     Raises:
+        ValueError: no such format.
         EncodeError: the format cannot hold it; the text names the line that it came from.
         FrameError: a frame would be larger than 64 MiB.
 
@@ -83,7 +85,7 @@ def encode_with_losses(
     >>> [(loss.at, loss.code) for loss in written.losses]
     [(0, 'error_flag')]
     """
-    row = FORMATS[format]
+    row = format_named(format)
     try:
         written = row.write(record, rules)
     except EncodeError as failure:
@@ -117,7 +119,7 @@ def format_of(name: str) -> str:
 
 
 def _layout(name: str, format: str) -> Layout:
-    layout = FORMATS[format].layout
+    layout = format_named(format).layout
     return layout_of(name) or layout if layout == "lines" else layout
 
 

@@ -9,11 +9,11 @@ from msgspec import Raw
 from molo.dialects.anthropic.messages import Members, inputs_of, read_assistant
 from molo.dialects.anthropic.strict import read_said
 from molo.dialects.loss import Reply, Stop
-from molo.dialects.wire import Json, as_json, expect_object, parse, text
+from molo.dialects.wire import Json, as_json, expect_object, named_error, parse, text
 from molo.errors import DecodeError, EncodeError
-from molo.errors.translation import Buffer, identified
+from molo.errors.translation import Buffer
 
-__all__ = ["Response", "error_of", "from_response", "reply_of"]
+__all__ = ["Response", "from_response", "reply_of"]
 
 Response: TypeAlias = Buffer | str | Mapping[str, Any]
 """An answer, or an event of one: JSON as bytes or text, or what a parser makes of it."""
@@ -48,20 +48,11 @@ def from_response(response: Response) -> Reply:
     data = as_json(response)
     members = expect_object(parse(data), "$")
     if members.get("type") == "error":
-        raise DecodeError(f"Expected an answer, got {error_of(members)}", path="$.error")
+        raise DecodeError(f"Expected an answer, got {named_error(members)}", path="$.error")
     if "content" not in members:
         raise DecodeError("Expected field `content`, got an object without it", path="$")
     raws = _decode_raws(data)
     return reply_of(members, inputs_of(members, raws), raws["content"])
-
-
-def error_of(members: Members) -> str:
-    """Name the error that an object holds, by its type; its message may quote anything."""
-    match members.get("error"):
-        case {"type": str(kind)}:
-            return f"an error of type {identified(kind)}"
-        case _:
-            return "an error"
 
 
 def reply_of(members: Members, inputs: list[str | None], content: Raw | None = None) -> Reply:

@@ -19,9 +19,9 @@ https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11
 from collections.abc import Iterable
 
 from molo.dialects.anthropic.messages import Members
-from molo.dialects.anthropic.replies import Response, error_of, reply_of
+from molo.dialects.anthropic.replies import Response, reply_of
 from molo.dialects.loss import BrokenStreamError, Reply, broken_at
-from molo.dialects.wire import Json, as_json, expect_array, expect_object, kind, parse
+from molo.dialects.wire import Json, as_json, expect_array, expect_object, kind, named_error, parse
 from molo.errors import DecodeError
 
 __all__ = ["Accumulator", "accumulate"]
@@ -101,7 +101,7 @@ class Accumulator:
                 self._update(event)
                 self._ended = True
             case "error":
-                raise DecodeError(f"Expected an event, got {error_of(event)}", path="$.error")
+                raise DecodeError(f"Expected an event, got {named_error(event)}", path="$.error")
             case _:
                 pass
 

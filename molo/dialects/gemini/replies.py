@@ -7,9 +7,9 @@ from molo.dialects.gemini.args import args_of
 from molo.dialects.gemini.contents import Members, read_reply
 from molo.dialects.gemini.ids import Ids
 from molo.dialects.loss import Reply, Stop
-from molo.dialects.wire import Json, as_json, expect_array, expect_object, parse, text
+from molo.dialects.wire import Json, as_json, expect_array, expect_object, named_error, parse, text
 from molo.errors import DecodeError, EncodeError
-from molo.errors.translation import Buffer, identified
+from molo.errors.translation import Buffer
 from molo.message import Assistant
 
 __all__ = [
@@ -80,14 +80,9 @@ def members_of(data: Buffer | str) -> Members:
         DecodeError: no JSON, no object, or an error instead of an answer.
     """
     members = expect_object(parse(data), "$")
-    match members.get("error"):
-        case None:
-            return members
-        case {"status": str(status)}:
-            got = f"an error of status {identified(status)}"
-        case _:
-            got = "an error"
-    raise DecodeError(f"Expected an answer, got {got}", path="$.error")
+    if members.get("error") is not None:
+        raise DecodeError(f"Expected an answer, got {named_error(members)}", path="$.error")
+    return members
 
 
 def content_of(candidate: Members, place: str) -> Members | None:

@@ -6,7 +6,16 @@ from typing import Any, TypeAlias
 
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_chat.reading import read_reply
-from molo.dialects.wire import Json, Spell, expect_array, expect_object, parse, spelled, text
+from molo.dialects.wire import (
+    Json,
+    Spell,
+    expect_array,
+    expect_object,
+    named_error,
+    parse,
+    spelled,
+    text,
+)
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import Buffer
 
@@ -70,8 +79,12 @@ def reply_of(body: dict[str, Json], spell: Spell | None = None) -> Reply:
     """Make the reply of an answer's members; `spell` knows the JSON of its message, if at hand."""
     choices = body.get("choices")
     if not choices and body.get("error"):
-        raise DecodeError("Expected an answer, got an error", path="$.error")
-    first, *others = expect_array(choices, "$.choices") or [None]
+        raise DecodeError(f"Expected an answer, got {named_error(body)}", path="$.error")
+    if "choices" not in body:
+        raise DecodeError("Expected field `choices`, got an object without it", path="$")
+    if choices == []:
+        raise DecodeError("Expected a choice, got none", path="$.choices")
+    first, *others = expect_array(choices, "$.choices")
     choice = expect_object(first, "$.choices[0]")
     message = expect_object(choice.get("message"), "$.choices[0].message")
     shell: Json = {key: value for key, value in choice.items() if key != "message"}

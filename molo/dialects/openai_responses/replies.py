@@ -4,7 +4,17 @@ from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_responses.items import Members, objects_of
 from molo.dialects.openai_responses.output import read_output
 from molo.dialects.openai_responses.strict import read_open
-from molo.dialects.wire import Given, Json, Spell, as_json, expect_object, parse, spelling, text
+from molo.dialects.wire import (
+    Given,
+    Json,
+    Spell,
+    as_json,
+    expect_object,
+    named_error,
+    parse,
+    spelling,
+    text,
+)
 from molo.errors import DecodeError, EncodeError
 from molo.message import Assistant
 
@@ -33,13 +43,15 @@ def from_response(response: Given) -> Reply:
     data = as_json(response)
     body = expect_object(parse(data), "$")
     if body.get("error"):
-        raise DecodeError("Expected an answer, got an error", path="$.error")
+        raise DecodeError(f"Expected an answer, got {named_error(body)}", path="$.error")
     return reply_of(body, spelling(data, "output"))
 
 
 def reply_of(body: Members, spell: Spell) -> Reply:
     """Make the reply of an answer's members; `spell` knows the JSON of its items."""
-    items = objects_of(body.get("output"), "$.output")
+    if "output" not in body:
+        raise DecodeError("Expected field `output`, got an object without it", path="$")
+    items = objects_of(body["output"], "$.output")
     rest: Json = {key: value for key, value in body.items() if key != "output"}
     try:
         message = _read(items, spell)
