@@ -3,7 +3,7 @@
 A history is a list of messages; a message is one of four frozen Structs.
 
 >>> import molo
->>> history = [
+>>> history: list[molo.Message] = [
 ...     molo.system("You know the weather."),
 ...     molo.user("How is it in Beijing?"),
 ...     molo.Assistant(
@@ -34,8 +34,8 @@ molo.errors.DecodeError: Expected `array`, got `str` - at `$[0].content`
 >>> [problem.code for problem in molo.history.check(torn)]
 ['dangling_call']
 >>> repaired = molo.history.repair(torn)
->>> [(change.code, change.after.is_error) for change in repaired.changes]
-[('dangling_call', True)]
+>>> [(change.code, change.at, change.to) for change in repaired.changes]
+[('dangling_call', 2, 4)]
 
 A type checker knows every type; `match` over the union is checked for exhaustiveness.
 

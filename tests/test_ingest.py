@@ -194,9 +194,7 @@ def test_a_reason_is_one_sentence(code):
     assert (fault.code, fault.reason) == (code, reason)
 
 
-@pytest.mark.parametrize(
-    "line", [b'{"role":"us', b'{"role":"user",', b'[{"role":"user"']
-)
+@pytest.mark.parametrize("line", [b'{"role":"us', b'{"role":"user",', b'[{"role":"user"'])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_a_line_that_was_cut_short_is_told_as_such(line, end):
     faults = [item for item in read([line + end, GOOD + b"\n"], "molo") if isinstance(item, Fault)]

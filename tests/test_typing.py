@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parent.parent
 PROGRAMS = Path(__file__).parent / "typing"
 RIGHT, WRONG = PROGRAMS / "right.py", PROGRAMS / "wrong.py"
 MARK = re.compile(r"# E: (.*) \| (.*)$")
@@ -80,6 +81,16 @@ CHECKERS = [
 @pytest.mark.parametrize(("check", "side"), CHECKERS)
 def test_the_right_program_is_accepted(check, side, tmp_path):
     assert check(RIGHT, tmp_path) == {}
+
+
+@pytest.mark.parametrize(("check", "side"), CHECKERS)
+def test_the_blocks_of_the_readme_are_accepted(check, side, tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    program = tmp_path / "readme.py"
+    program.write_text("\n".join(block for block in blocks if ">>>" not in block), "utf-8")
+    work = tmp_path / "work"
+    work.mkdir()
+    assert check(program, work) == {}
 
 
 @pytest.mark.parametrize(("check", "side"), CHECKERS)

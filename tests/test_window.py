@@ -7,6 +7,7 @@ from case_reader import case_rows, read_case
 from hostile import histories
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from oracles import slow_pair, slow_steps
 
 import molo.history
@@ -134,6 +135,8 @@ def test_sealed_data_behind_a_dropped_message_is_named(dialect, sealed, unbound)
     data = ProviderData(dialect=dialect, delta="{}", digest="0", sealed=sealed)
     signed = Assistant("a", "b", provider_data=data)
     assert trim([U, A, U, signed], max_turns=1).unbound == (3,) * unbound
+    unsealed = replace(signed, provider_data=None) if unbound else signed
+    assert trim([U, A, U, signed], max_turns=1).unsealed == [U, unsealed]
     assert trim([U, signed], max_turns=1).unbound == ()
     assert trim([System("", provider_data=data), U, A, U, A], max_turns=1).unbound == ()
 
@@ -161,6 +164,10 @@ def test_trimming_is_what_its_definition_says(history, max_turns, max_messages, 
     assert trimmed.dropped == tuple(at for at in range(len(history)) if at not in kept)
     assert [id(message) for message in trimmed.history] == [id(history[at]) for at in kept]
     assert trimmed.unbound == tuple(at for at in kept if is_unbound(history, kept, at))
+    assert trimmed.unsealed == [
+        replace(history[at], provider_data=None) if at in trimmed.unbound else history[at]
+        for at in kept
+    ]
 
 
 def slow_trim(history, limits):

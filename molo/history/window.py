@@ -5,9 +5,10 @@ Nothing is rewritten: what is kept are the same messages, in their order.
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from itertools import accumulate
+from itertools import accumulate, count
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from molo.history.structure import pair
 from molo.message import (
@@ -31,16 +32,28 @@ class Trimmed(Struct, frozen=True):
     """What `trim` kept, and what follows from it.
 
     `dropped` are the indices, in the input, of the messages that are gone. `unbound` are those of
-    kept messages whose sealed data was bound to a dropped one before it: the vendor refuses it now
-    (replace their `provider_data` by None). Both are in order. `over` is by how much what has to be
-    kept is over the budget: in tokens if `max_tokens` is too small for it, else in messages, else
-    in turns; 0 if it is within.
+    kept messages whose sealed data was bound to a dropped one before it: the vendor refuses it now,
+    and `unsealed` is the history without it. Both are in order. `over` is by how much what has to
+    be kept is over the budget: in tokens if `max_tokens` is too small for it, else in messages,
+    else in turns; 0 if it is within.
     """
 
     history: list[Message]
     dropped: tuple[int, ...]
     unbound: tuple[int, ...]
     over: int
+
+    @property
+    def unsealed(self) -> list[Message]:
+        """The history, without the `provider_data` of those that are `unbound`."""
+        if not self.unbound:
+            return self.history
+        dropped, unbound = set(self.dropped), set(self.unbound)
+        kept = (at for at in count() if at not in dropped)
+        return [
+            replace(message, provider_data=None) if at in unbound else message
+            for at, message in zip(kept, self.history, strict=False)
+        ]
 
 
 def estimate_tokens(message: Message) -> int:
@@ -106,7 +119,10 @@ def trim(
       Without a User, the history is one turn.
 
     So trimming makes no new kind of problem: `check` finds none in what is kept that it would not
-    find in the history (by rules that let a history begin with a User, as every vendor's do).
+    find in the history (by rules that let a history begin with a User, as every vendor's do). But a
+    vendor may refuse sealed reasoning that was bound to what is gone: send `unsealed`, not
+    `history`, if there is any `unbound`.
+
     `count_tokens` gives at least 0, and is called at most once a message, and only if `max_tokens`
     is given.
 

@@ -50,8 +50,9 @@ def from_request(request: Given) -> Read:
     """Read a request body, its `system` and `messages`, or `messages` alone.
 
     It is given as JSON bytes or text, or as dicts and lists. What else the body holds (`model`,
-    `tools`, parameters) is no part of the conversation and stays with the caller. Of bytes, the
-    input of a call keeps its text to the letter, and all numbers their spelling.
+    `tools`, parameters) is no part of the conversation and stays with the caller. Of a repeated key
+    the last value counts. Of bytes, the input of a call keeps its text to the letter, and all
+    numbers their spelling.
 
     Raises:
         DecodeError: no JSON, or no conversation; `path` says where.

@@ -46,8 +46,9 @@ def from_request(request: Given) -> Read:
     """Read a request body, its `systemInstruction` and `contents`, or `contents` alone.
 
     It is given as JSON bytes or text, or as dicts and lists. What else the body holds (`tools`,
-    `generationConfig`) is no part of the conversation and stays with the caller. Of bytes, the
-    args of a call keep their text to the letter, and all numbers their spelling.
+    `generationConfig`) is no part of the conversation and stays with the caller. A content of a
+    role that is not known is a User. Of a repeated key the last value counts. Of bytes, the args of
+    a call keep their text to the letter, and all numbers their spelling.
 
     Raises:
         DecodeError: no JSON, or no conversation; `path` says where.

@@ -46,8 +46,9 @@ def from_request(request: Given) -> Read:
     """Read a request body, or its `input` items, given as JSON bytes or text or as dicts and lists.
 
     What else the body holds (`model`, `tools`, `previous_response_id`, parameters) is no part of
-    the conversation and stays with the caller. Of bytes, arguments given as objects keep their
-    text to the letter, and all numbers their spelling.
+    the conversation and stays with the caller. A message of a role that is not known is a User. Of
+    a repeated key the last value counts. Of bytes, arguments given as objects keep their text to
+    the letter, and all numbers their spelling.
 
     Raises:
         DecodeError: no JSON, or no conversation; `path` says where.
