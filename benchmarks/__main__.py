@@ -64,12 +64,20 @@ def main() -> None:
         asked.json.write_bytes(msgspec.json.format(msgspec.json.encode(report)))
 
 
+def _rounds(text: str) -> int:
+    if not text.isdecimal() or int(text) < 2:
+        raise argparse.ArgumentTypeError("expected a number of at least 2, for the quartiles")
+    return int(text)
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument(
         "--only", nargs="+", choices=SECTIONS | LONG, help="sections; default: all short ones"
     )
-    parser.add_argument("--rounds", type=int, default=31, help="rounds to measure; default: 31")
+    parser.add_argument(
+        "--rounds", type=_rounds, default=31, help="rounds to measure, at least 2; default: 31"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file")
     parser.add_argument("--smoke", action="store_true", help="a quick pass that judges no time")
     return parser.parse_args()

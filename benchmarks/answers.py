@@ -1,7 +1,8 @@
 """Answers as the vendors give them, of which an agent's log is full: with ids, seals, signatures.
 
 Canonical requests lack what only an answer has: the vendor's ids and states of items, reasoning
-that is sealed, signatures. A client passes all of it back, so it stands in every later request.
+that is sealed, signatures, keys that say nothing. A client passes all of it back, so it stands in
+every later request.
 """
 
 import base64
@@ -35,7 +36,8 @@ def _openai_chat(reply: Assistant, _: str) -> _Answer:
         "refusal": None,
         "annotations": [],
     }
-    return {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    reason = "tool_calls" if calls else "stop"
+    return {"choices": [{"index": 0, "message": message, "finish_reason": reason}]}
 
 
 def _openai_responses(reply: Assistant, seed: str) -> _Answer:
@@ -74,7 +76,8 @@ def _anthropic(reply: Assistant, seed: str) -> _Answer:
         {"type": "tool_use", "id": call.id, "name": call.name, "input": json.loads(call.arguments)}
         for call in reply.tool_calls
     ]
-    return {"type": "message", "role": "assistant", "content": content, "stop_reason": "end_turn"}
+    reason = "tool_use" if reply.tool_calls else "end_turn"
+    return {"type": "message", "role": "assistant", "content": content, "stop_reason": reason}
 
 
 def _gemini(reply: Assistant, seed: str) -> _Answer:
@@ -88,7 +91,10 @@ def _gemini(reply: Assistant, seed: str) -> _Answer:
         for call in reply.tool_calls
     ]
     if reply.reasoning is not None:
-        parts[-1]["thoughtSignature"] = _sealed(seed)
+        # On the first call, or else on the last part:
+        # https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11
+        calls = [part for part in parts if "functionCall" in part]
+        (calls or parts[-1:])[0]["thoughtSignature"] = _sealed(seed)
     return {"candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}]}
 
 

@@ -27,7 +27,7 @@ from molo.dialects import anthropic, gemini, openai_chat, openai_responses
 from molo.dialects.anthropic.strict import read_json as read_anthropic
 from molo.dialects.gemini.strict import read_json as read_gemini
 from molo.dialects.openai_chat.strict import read_json as read_openai_chat
-from molo.dialects.openai_responses.strict import read as read_openai_responses
+from molo.dialects.openai_responses.strict import read_json as read_openai_responses
 from molo.history import ANTHROPIC, COMMON, GEMINI, OPENAI_RESPONSES, Rules, repair
 
 CORPUS = Path(__file__).parents[2] / "shared" / "corpus"
@@ -38,7 +38,7 @@ class _Dialect(NamedTuple):
     rules: Rules
     keys: tuple[str, ...]  # of a request that hold its conversation; the last one has the messages
     limits: dict[str, float]  # what the project asks of reading
-    read_strict: Callable[[bytes], object]  # None where a request takes the careful path
+    read_strict: Callable[[bytes], object]  # gives None where a request takes the careful path
     prepare: Callable[[list[Message]], list[Message]] = list  # for what is usual with this vendor
 
 
@@ -105,8 +105,11 @@ def run(share: float, rounds: int) -> Section:
     notes: list[str] = []
     for name, dialect in DIALECTS.items():
         histories = load("realistic", share)
-        canonical = _canonical(dialect, histories)
-        answers = _canonical(dialect, [_answered(name, dialect, log) for log in histories])
+        usual = [dialect.prepare(log) for log in histories]
+        canonical = _requests(dialect, usual)
+        answers = _requests(
+            dialect, [_answered(name, dialect, f"{at}", log) for at, log in enumerate(usual)]
+        )
         odd = [_with_odd_keys(dialect, wire) for wire in canonical]
         rows += _costs("canonical", name, _data(dialect, canonical), rounds)
         rows += _costs("answers", name, _data(dialect, answers), rounds)
@@ -125,20 +128,22 @@ def run(share: float, rounds: int) -> Section:
     )
 
 
-def _canonical(dialect: _Dialect, histories: list[list[Message]]) -> list[bytes]:
-    """Write requests in canonical form; what has no place in them is left out."""
+def _requests(dialect: _Dialect, histories: list[list[Message]]) -> list[bytes]:
+    """Write requests; what has no place in them is left out, but nothing that an answer held."""
     module, rules = dialect.module, dialect.rules
-    mended = [dialect.prepare(repair(history, rules).history) for history in histories]
-    return [module.to_request_json(history, rules=rules) for history in mended]
+    mended = [repair(history, rules) for history in histories]
+    if any(change.code == "provider_data_dropped" for one in mended for change in one.changes):
+        raise ValueError(f"repair dropped what an answer of {module.__name__} held")
+    return [module.to_request_json(one.history, rules=rules) for one in mended]
 
 
-def _answered(name: str, dialect: _Dialect, history: list[Message]) -> list[Message]:
+def _answered(name: str, dialect: _Dialect, seed: str, history: list[Message]) -> list[Message]:
     """Put what the vendor's answers hold besides in the place of all replies."""
     return [
-        dialect.module.from_response(ANSWERS[name](message, f"{at}")).message
+        dialect.module.from_response(ANSWERS[name](message, f"{seed}_{at}")).message
         if isinstance(message, Assistant)
         else message
-        for at, message in enumerate(dialect.prepare(history))
+        for at, message in enumerate(history)
     ]
 
 

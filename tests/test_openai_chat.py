@@ -310,7 +310,7 @@ CANONICAL = [
 @pytest.mark.parametrize(("wire", "message"), CANONICAL)
 def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, message):
     assert strict.read_json(json.dumps([wire])) == [message]
-    assert strict.read_open(wire) == message
+    assert strict.read_open_message(wire) == message
     assert written([message]) == [wire]
 
 
@@ -357,7 +357,7 @@ SHAPES = [wire for wire, _ in CANONICAL + WITH_SMALL_DELTA]
 @pytest.mark.parametrize(("wire", "message"), WITH_SMALL_DELTA)
 def test_usual_shapes_take_the_strict_path_and_have_a_small_delta(wire, message):
     (read,) = strict.read_json(json.dumps([wire])) or ()
-    assert read == strict.read_open(wire)
+    assert read == strict.read_open_message(wire)
     assert replace(read, provider_data=None) == message
     assert read.provider_data is not None and len(read.provider_data.delta) < 100
     assert written([read]) == [wire]
@@ -366,7 +366,7 @@ def test_usual_shapes_take_the_strict_path_and_have_a_small_delta(wire, message)
 @pytest.mark.parametrize(("wire", "message"), CANONICAL + WITH_SMALL_DELTA)
 def test_a_shape_with_other_keys_is_read_by_its_type(wire, message):
     odd = {"trace": "span", "refusal": None, **wire}
-    read = strict.read_open(odd)
+    read = strict.read_open_message(odd)
     assert read is not None and replace(read, provider_data=None) == message
     assert written([read]) == [odd]
 
@@ -814,7 +814,7 @@ def test_all_ways_read_the_same(messages):
     fast = strict.read_json(json.dumps(messages))
     assert fast is None or told(fast) == told(careful)
     for wire, message in zip(messages, careful, strict=True):
-        opened = strict.read_open(wire)
+        opened = strict.read_open_message(wire)
         assert opened is None or told([opened]) == told([message])
 
 

@@ -110,7 +110,7 @@ def test_recorded_requests_come_back_key_for_key(requests, capsys):
         assert spelled(again) == spelled(json.dumps(body))
     messages = [message for one in read[::4] for message in one.history]
     deltas = [message.provider_data.delta for message in messages if message.provider_data]
-    canonical = sum(strict.read(json.dumps(body)) is not None for body in requests)
+    canonical = sum(strict.read_json(json.dumps(body)) is not None for body in requests)
     with capsys.disabled():
         sys.stdout.write(
             f"\nopenai_responses: {len(requests)} requests, {canonical} by the strict path; "
@@ -364,7 +364,7 @@ CANONICAL = [
 
 @pytest.mark.parametrize(("wire", "message"), CANONICAL)
 def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, message):
-    body = strict.read(json.dumps(wire))
+    body = strict.read_json(json.dumps(wire))
     assert body is not None and body.input == [message]
     assert read_one(*wire) == message
     assert written([message]) == {"input": wire}
@@ -379,7 +379,7 @@ def test_canonical_shapes_take_the_strict_path_and_have_no_delta(wire, message):
 def test_messages_with_a_type_or_with_one_part_take_the_strict_path(role, part, text, type_):
     for content in (text, [{"type": part, "text": text}]):
         wire = [{**type_, "role": role, "content": content}]
-        body = strict.read(json.dumps(wire))
+        body = strict.read_json(json.dumps(wire))
         assert body is not None and written(body.input) == {"input": wire}
         assert bare(body.input[0]) in (System(text), molo.user(text), Assistant(text))
         canonical = content == text and not type_
@@ -422,9 +422,9 @@ ANSWERED = {**OUTPUT_TEXT, "text": LONG, "annotations": [], "logprobs": []}
     ],
 )
 def test_what_an_answer_holds_takes_the_strict_path_when_it_goes_back(wire, message):
-    body = strict.read(json.dumps(wire))
+    body = strict.read_json(json.dumps(wire))
     assert body is not None and [bare(read) for read in body.input] == [message]
-    assert body.input == openai_responses.from_request(wire).history == [strict.read_open(wire)]
+    assert body.input == openai_responses.from_request(wire).history == [strict.read_open_run(wire)]
     assert_all_ways_read_the_same(wire)
     (read,) = body.input
     assert read.provider_data.sealed is (wire[0].get("type") == "reasoning")
@@ -437,10 +437,10 @@ def test_what_an_answer_holds_takes_the_strict_path_when_it_goes_back(wire, mess
 @pytest.mark.parametrize(("wire", "message"), CANONICAL)
 def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, message):
     odd = [{"id": f"item_{index}", "trace": None, **item} for index, item in enumerate(wire)]
-    read = strict.read_open(odd)
+    read = strict.read_open_run(odd)
     assert read is not None and bare(read) == message
     assert written([read]) == {"input": odd}
-    assert strict.read_open(wire) == message
+    assert strict.read_open_run(wire) == message
 
 
 @pytest.mark.parametrize(
@@ -477,7 +477,7 @@ def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, mes
     ],
 )
 def test_what_the_writer_would_write_in_another_way_takes_the_careful_path(wire):
-    assert strict.read(json.dumps(wire)) is None
+    assert strict.read_json(json.dumps(wire)) is None
     assert written([read_one(*wire)]) == {"input": wire}
     assert read_one(*wire).provider_data is not None
 
@@ -1036,10 +1036,10 @@ def assert_all_ways_read_the_same(items):
     runs = runs_of(items)
     spell = spelling_parsed(items)
     careful = [read_run(run, kind_of(run[0]), spell, start) for start, run in runs]
-    fast = strict.read(json.dumps(items))
+    fast = strict.read_json(json.dumps(items))
     assert fast is None or told(fast.input) == told(careful)
     for (_, run), message in zip(runs, careful, strict=True):
-        opened = strict.read_open(run)
+        opened = strict.read_open_run(run)
         assert opened is None or told([opened]) == told([message])
 
 

@@ -19,6 +19,9 @@ ArgumentsFault = Literal[
     "arguments_repeated_key",
 ]
 
+ArgumentsShape = Literal["json", "object", "parsed"]
+"""What arguments have to be, as `Rules.arguments` says it."""
+
 MAX_NESTING = 256  # levels; far from the interpreter's recursion limit on a stack of usual depth
 SHALLOW = 2 * MAX_NESTING  # characters; JSON that is no longer has no more levels
 OPENING = len(
@@ -38,7 +41,7 @@ _BRACKET = re.compile(rf"{_STRING}|([\[{{])|([\]}}])", re.DOTALL)
 _MEMBER = re.compile(rf"({_STRING})\s*:|{_STRING}|([{{}}])", re.DOTALL)
 
 
-def arguments_fault(text: str, shape: Literal["json", "object", "parsed"]) -> ArgumentsFault | None:
+def arguments_fault(text: str, shape: ArgumentsShape) -> ArgumentsFault | None:
     """Say what keeps arguments from being JSON of this shape (`Rules.arguments`).
 
     Empty or blank arguments mean `{}`. Repeated keys, NaN and Infinity are faults only where the
@@ -127,9 +130,7 @@ def _keeps_colons(text: str) -> bool:
         return False
 
 
-def _unskimmed_fault(
-    text: str, shape: Literal["json", "object", "parsed"]
-) -> ArgumentsFault | None:
+def _unskimmed_fault(text: str, shape: ArgumentsShape) -> ArgumentsFault | None:
     """Judge what is no JSON: Python and JavaScript write NaN and Infinity all the same."""
     if "NaN" not in text and "Infinity" not in text:
         return "arguments_invalid"

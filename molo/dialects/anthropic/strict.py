@@ -19,6 +19,7 @@ from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
 from molo.dialects.anthropic.forms import SHELLS, canonical, is_whole
 from molo.dialects.anthropic.messages import read_run
 from molo.dialects.delta import Base, Edit, Join, added, copied, known, would_join
+from molo.dialects.shapes import NotUsualError, Shape
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
@@ -37,11 +38,7 @@ from molo.message import (
 __all__ = ["read_json", "read_open_json", "read_open_object", "read_said"]
 
 
-class _Shape(Struct, forbid_unknown_fields=True, gc=False):
-    """The settings of all shapes."""
-
-
-class _Block(_Shape, kw_only=True):
+class _Block(Shape, kw_only=True):
     cache_control: dict[str, str] | UnsetType | None = UNSET
 
 
@@ -79,14 +76,14 @@ _Media: TypeAlias = _Image | _Document
 _Own: TypeAlias = _Call | _Thinking  # of an assistant alone
 
 
-_Any: TypeAlias = _Text | _Result | _Media | _Own
+_AnyBlock: TypeAlias = _Text | _Result | _Media | _Own
 
 
-class _User(_Shape, tag_field="role", tag="user"):
+class _User(Shape, tag_field="role", tag="user"):
     content: str | list[_Text | _Result | _Media]
 
 
-class _Assistant(_Shape, tag_field="role", tag="assistant"):
+class _Assistant(Shape, tag_field="role", tag="assistant"):
     content: str | list[_Text | _Own]
 
 
@@ -100,7 +97,7 @@ class _Body(_Beside):
     messages: list[_User | _Assistant]
 
 
-_Open: TypeAlias = dict[str, str | list[_Any] | dict[str, Any] | int | bool | None]
+_Open: TypeAlias = dict[str, str | list[_AnyBlock] | dict[str, Any] | int | bool | None]
 """A message with any other keys.
 
 Its only array is that of the blocks, and none of its numbers a fraction, whose spelling would be
@@ -114,11 +111,7 @@ class _OpenBody(_Beside):
 _decode = msgspec.json.Decoder(_Body | list[_User | _Assistant]).decode
 _decode_open = msgspec.json.Decoder(_OpenBody | list[_Open], float_hook=Number).decode
 _decode_open_object = msgspec.json.Decoder(_Open, float_hook=Number).decode
-_decode_said = msgspec.json.Decoder(str | list[_Any]).decode
-
-
-class _NotUsualError(ValueError):
-    """A shape that the types accept and that departs from the canonical form in another way."""
+_decode_said = msgspec.json.Decoder(str | list[_AnyBlock]).decode
 
 
 def read_json(data: Buffer | str) -> list[Message] | None:
@@ -173,7 +166,7 @@ def _open_object(members: _Open, *, joins: bool) -> list[Message]:
         return _heard(content, "new" if joins else None, _shell(members))
     if isinstance(content, str | list) and role == "assistant":
         return [_said(content, _shell(members))]
-    raise _NotUsualError
+    raise NotUsualError
 
 
 def _shell(members: _Open) -> Edit | None:
@@ -181,7 +174,7 @@ def _shell(members: _Open) -> Edit | None:
     odd: dict[str, Json] = {}
     for key, value in members.items():
         if isinstance(value, list):
-            raise _NotUsualError
+            raise NotUsualError
         odd[key] = value
     return added(odd) if odd else None
 
@@ -224,7 +217,7 @@ def _systems(system: str | list[_Text | _Image] | UnsetType) -> list[Message]:
     if system is UNSET:
         return []
     if not system:
-        raise _NotUsualError
+        raise NotUsualError
     if isinstance(system, str):
         return [_kept(System(system), _bare(system))]
     return [_system(block) for block in system]
@@ -232,13 +225,13 @@ def _systems(system: str | list[_Text | _Image] | UnsetType) -> list[Message]:
 
 def _system(block: _Text | _Image) -> Message:
     if not isinstance(block, _Text):
-        raise _NotUsualError
+        raise NotUsualError
     marked = _marked(block)
     return _kept(System(block.text), {"0": marked} if marked else None)
 
 
 def _heard(
-    content: str | Sequence[_Any], join: Join | None, shell: Edit | None = None
+    content: str | Sequence[_AnyBlock], join: Join | None, shell: Edit | None = None
 ) -> list[Message]:
     """Read the blocks of a user; `join` and `shell` are those of the first message."""
     if isinstance(content, str):
@@ -252,7 +245,7 @@ def _heard(
                 edits[str(len(said))] = _marked(block)
             said.append(Text(block.text) if isinstance(block, _Text) else _media(block))
         elif said:
-            raise _NotUsualError
+            raise NotUsualError
         else:
             messages.append(_result(block, join, shell))
             join, shell = None, None
@@ -279,28 +272,28 @@ def _result(shape: _Result, join: Join | None, shell: Edit | None) -> Message:
 
 def _result_with_parts(shape: _Result, join: Join | None, shell: Edit | None) -> Message:
     if join is not None or shell is not None:
-        raise _NotUsualError
+        raise NotUsualError
     message = read_run([msgspec.to_builtins(shape)], SHELLS["user"], None)
     if any(isinstance(block, Wire) for block in blocks(message)):
-        raise _NotUsualError
+        raise NotUsualError
     return message
 
 
 def _media(shape: _Media | _Own) -> ContentBlock:
     if isinstance(shape, _Own):
-        raise _NotUsualError
+        raise NotUsualError
     wire = msgspec.to_builtins(shape)
     wire.pop("cache_control", None)
     block = read_block(wire)
     if isinstance(block, Wire) or write_block(block) != wire:
-        raise _NotUsualError
+        raise NotUsualError
     return block
 
 
 # --- Assistants -----------------------------------------------------------------------------------
 
 
-def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Assistant:
+def _said(content: str | Sequence[_AnyBlock], shell: Edit | None = None) -> Assistant:
     if isinstance(content, str):
         return _kept(Assistant(content), _bare(content), None, shell)
     said = ""
@@ -317,7 +310,7 @@ def _said(content: str | Sequence[_Any], shell: Edit | None = None) -> Assistant
         elif isinstance(block, _Thinking) and index == 0:
             thought = block
         else:
-            raise _NotUsualError
+            raise NotUsualError
     if thought is None:
         return _kept(Assistant(said, None, tuple(calls)), edits, None, shell)
     return _signed(Assistant(said, thought.thinking, tuple(calls)), thought, edits, shell)
@@ -327,7 +320,7 @@ def _signed(message: Assistant, thought: _Thinking, edits: _Edits, shell: Edit |
     """Keep the signature of thinking, which no canonical one has."""
     signature = thought.signature
     if signature and not is_whole(signature):
-        raise _NotUsualError
+        raise NotUsualError
     base = Base(canonical(message))
     edits["0"] = {"signature": [base.template(signature)], **_marked(thought)}
     data = known(base, edits, DIALECT, shell=shell, sealed=signature != "")

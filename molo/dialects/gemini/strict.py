@@ -18,6 +18,7 @@ from molo.dialects.delta import Base, Edit, Join, added, known, would_join
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
 from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
+from molo.dialects.shapes import NotUsualError, Shape
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
@@ -35,33 +36,29 @@ from molo.message import (
 __all__ = ["read_json", "read_open_content", "read_open_json"]
 
 
-class _Shape(Struct, forbid_unknown_fields=True, gc=False):
-    """The settings of all shapes, whose fields are spelled as on the wire."""
-
-
-class _Call(_Shape):
+class _Call(Shape):
     name: str
     args: Raw
     id: str | UnsetType = UNSET
 
 
-class _Result(_Shape):
+class _Result(Shape):
     name: str
     response: dict[str, Any]
     id: str | UnsetType = UNSET
 
 
-class _Blob(_Shape):
+class _Blob(Shape):
     mimeType: str  # noqa: N815
     data: str
 
 
-class _File(_Shape):
+class _File(Shape):
     fileUri: str  # noqa: N815
     mimeType: str | UnsetType = UNSET  # noqa: N815
 
 
-class _Part(_Shape):
+class _Part(Shape):
     text: str | UnsetType = UNSET
     thought: bool | UnsetType = UNSET
     thoughtSignature: str | UnsetType = UNSET  # noqa: N815
@@ -71,17 +68,17 @@ class _Part(_Shape):
     fileData: _File | UnsetType = UNSET  # noqa: N815
 
 
-class _Content(_Shape):
+class _Content(Shape):
     role: Literal["user", "model"]
     parts: list[_Part]
 
 
-class _Sentence(_Shape):
+class _Sentence(Shape):
     text: str
     thought: bool | UnsetType = UNSET
 
 
-class _Instruction(_Shape):
+class _Instruction(Shape):
     parts: Annotated[list[_Sentence], Meta(min_length=1)]
     role: Literal["user", "model"] | UnsetType = UNSET
 
@@ -111,10 +108,6 @@ class _OpenBody(_Beside):
 _decode = msgspec.json.Decoder(_Body | list[_Content], float_hook=Number).decode
 _decode_open = msgspec.json.Decoder(_OpenBody | list[_Open], float_hook=Number).decode
 _decode_open_content = msgspec.json.Decoder(_Open, float_hook=Number).decode
-
-
-class _NotUsualError(ValueError):
-    """A shape that the types accept and that departs from the canonical form in another way."""
 
 
 def read_json(data: Buffer | str) -> list[Message] | None:
@@ -160,7 +153,7 @@ def _open_content(members: _Open, ids: Ids, *, joins: bool) -> list[Message]:
     role, parts = members.pop("role", None), members.pop("parts", None)
     if isinstance(parts, list) and (role == "user" or role == "model"):
         return _content(str(role), parts, ids, joins=joins, shell=_shell(members))
-    raise _NotUsualError
+    raise NotUsualError
 
 
 def _shell(members: _Open) -> Edit | None:
@@ -168,7 +161,7 @@ def _shell(members: _Open) -> Edit | None:
     odd: dict[str, Json] = {}
     for key, value in members.items():
         if isinstance(value, list):
-            raise _NotUsualError
+            raise NotUsualError
         odd[key] = value
     return added(odd) if odd else None
 
@@ -186,7 +179,7 @@ def _require_one(part: _Part) -> None:
     """Make sure that a part says one thing."""
     given = (part.text, part.functionCall, part.functionResponse, part.inlineData, part.fileData)
     if given.count(UNSET) != len(given) - 1:
-        raise _NotUsualError
+        raise NotUsualError
 
 
 _Edits: TypeAlias = dict[str, Json]
@@ -211,7 +204,7 @@ def _kept(
 
 def _systems(body: _Beside) -> list[Message]:
     if body.system_instruction is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if body.systemInstruction is UNSET:
         return []
     role, parts = body.systemInstruction.role, body.systemInstruction.parts
@@ -236,13 +229,13 @@ def _user(parts: list[_Part], ids: Ids, join: Join | None, shell: Edit | None) -
     for part in parts:
         _require_one(part)
         if part.thoughtSignature is not UNSET:
-            raise _NotUsualError
+            raise NotUsualError
         if part.functionResponse is UNSET:
             if part.thought is not UNSET:
                 edits[str(len(said))] = {"thought": [part.thought]}
             said.append(_block(part))
         elif said:
-            raise _NotUsualError
+            raise NotUsualError
         else:
             found.append(_result(part, part.functionResponse, ids, join, shell))
             join, shell = None, None
@@ -255,12 +248,12 @@ def _block(part: _Part) -> ContentBlock:
     if part.text is not UNSET:
         return Text(part.text)
     if part.functionCall is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     wire = msgspec.to_builtins(part)
     wire.pop("thought", None)
     block = read_part(wire)
     if type(block) is Wire or write_part(block) != wire:  # Base64 of another spelling, or none
-        raise _NotUsualError
+        raise NotUsualError
     return block
 
 
@@ -271,7 +264,7 @@ def _result(
     content, is_error = _read_response(response)
     id = ids.result(name, given)
     if is_made_up(id, name) is not (result.id is UNSET) or result.id not in (id, UNSET):
-        raise _NotUsualError
+        raise NotUsualError
     message = ToolResult(id, content, is_error=is_error)
     if given is None and part.thought is UNSET and join is None and shell is None:
         return message
@@ -292,7 +285,7 @@ def _read_response(response: dict[str, Json]) -> tuple[str, bool]:
         return said, False  # what most results are; spares the look at what it may be
     if is_written_so(response):
         return read_response(response)
-    raise _NotUsualError
+    raise NotUsualError
 
 
 # --- Assistants -----------------------------------------------------------------------------------
@@ -310,15 +303,15 @@ def _assistant(parts: list[_Part], ids: Ids, shell: Edit | None) -> Message:
         if part.functionCall is not UNSET:
             calls.append(_call(part, part.functionCall, ids))
         elif part.text is UNSET or said or calls:
-            raise _NotUsualError
+            raise NotUsualError
         elif part.thought is not True and (part.text or len(parts) == 1):
             said = part.text
         elif part.thought is True and reasoning is None:
             reasoning = part.text
         else:
-            raise _NotUsualError
+            raise NotUsualError
     if not parts:
-        raise _NotUsualError
+        raise NotUsualError
     message = Assistant(said, reasoning, tuple(calls))
     if not marked:
         return _kept(message, None, None, shell)
@@ -343,10 +336,10 @@ def _call(part: _Part, call: _Call, ids: Ids) -> ToolCall:
     id = ids.call(call.name, call.id or None)
     is_odd = call.id is not UNSET and is_made_up(id, call.name)  # would be written without it
     if is_odd or part.thought is True:
-        raise _NotUsualError
+        raise NotUsualError
     arguments = bytes(call.args).decode()
     if arguments == "null":  # as good as none
-        raise _NotUsualError
+        raise NotUsualError
     if "\\u" in arguments:
         parse(arguments)  # may raise: half a surrogate pair, which nobody has looked at yet
     return ToolCall(id, call.name, arguments)

@@ -26,7 +26,7 @@ from molo import json
 from molo.dialects.delta import Unit, keep
 from molo.dialects.loss import Read
 from molo.dialects.openai_chat.forms import AUDIO_TYPES, DIALECT, SEALED, canonical, objects
-from molo.dialects.openai_chat.strict import read_json, read_open
+from molo.dialects.openai_chat.strict import read_json, read_open_message
 from molo.dialects.wire import (
     Given,
     Json,
@@ -90,7 +90,7 @@ def read_reply(wire: Json, spell: Spell | None = None) -> Assistant:
         DecodeError: no object.
         EncodeError: the message holds what JSON cannot.
     """
-    message = read_open(wire)  # as it will be read when it goes back
+    message = read_open_message(wire)  # as it will be read when it goes back
     if not isinstance(message, Assistant):
         if spell is None:
             wire, spell = _written(wire)
@@ -158,7 +158,7 @@ def _read_all(
     history: list[Message] = []
     try:
         for at, value in enumerate(values):
-            history.append(read_open(value) or read(at, value))
+            history.append(read_open_message(value) or read(at, value))
     except DecodeError as failure:
         error = DecodeError(failure.text, path=f"{place}[{len(history)}]{failure.path}")
     except EncodeError as failure:  # of the delta, whose path is not the message's

@@ -9,14 +9,15 @@ a message of such a shape is still read by its type, whatever keys that tell not
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.delta import Base, copied, known
 from molo.dialects.openai_chat.forms import DIALECT, TELLING, canonical
+from molo.dialects.shapes import Empty, NotUsualError, Shape
 from molo.dialects.wire import Json
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
@@ -31,43 +32,35 @@ from molo.message import (
     User,
 )
 
-__all__ = ["read_json", "read_open"]
+__all__ = ["read_json", "read_open_message"]
 
 _Edits: TypeAlias = dict[str, Json]  # what makes a canonical message the one on the wire
 
 
-class _NotUsualError(ValueError):
-    """A shape that the types accept and that departs from the canonical form in another way."""
-
-
-class _Shape(Struct, forbid_unknown_fields=True, gc=False):
-    """The settings of all shapes."""
-
-
-class _Function(_Shape):
+class _Function(Shape):
     name: str
     arguments: str
 
 
-class _Call(_Shape):
+class _Call(Shape):
     id: str
     type: Literal["function"]
     function: _Function
     index: int | UnsetType = UNSET
 
 
-class _Url(_Shape):
+class _Url(Shape):
     url: str
 
 
-class _ImageUrl(_Shape, tag_field="type", tag="image_url"):
+class _ImageUrl(Shape, tag_field="type", tag="image_url"):
     image_url: _Url
 
 
 _Parts: TypeAlias = list[Text | _ImageUrl]
 
 
-class _System(_Shape, tag_field="role", tag="system"):
+class _System(Shape, tag_field="role", tag="system"):
     content: str | _Parts
 
     def message(self) -> System:
@@ -82,7 +75,7 @@ class _Developer(_System, tag="developer"):
         return {"role": ["developer"], **super().edits()}
 
 
-class _User(_Shape, tag_field="role", tag="user"):
+class _User(Shape, tag_field="role", tag="user"):
     content: str | _Parts
 
     def message(self) -> User:
@@ -95,16 +88,13 @@ class _User(_Shape, tag_field="role", tag="user"):
         return _listed(self.content)
 
 
-_Nothing: TypeAlias = Annotated[list[None], Meta(max_length=0)]
-
-
-class _Assistant(_Shape, tag_field="role", tag="assistant"):
+class _Assistant(Shape, tag_field="role", tag="assistant"):
     content: str | _Parts | UnsetType | None = UNSET
     reasoning_content: str | UnsetType | None = UNSET
     reasoning: str | UnsetType | None = UNSET
     tool_calls: list[_Call] | UnsetType | None = UNSET
     refusal: UnsetType | None = UNSET
-    annotations: _Nothing | UnsetType | None = UNSET
+    annotations: Empty | UnsetType | None = UNSET
     audio: UnsetType | None = UNSET
     function_call: UnsetType | None = UNSET
 
@@ -119,7 +109,7 @@ class _Assistant(_Shape, tag_field="role", tag="assistant"):
     def _thought(self) -> str | None:
         first, second = self.reasoning_content, self.reasoning
         if isinstance(first, str) and isinstance(second, str) and first != second:
-            raise _NotUsualError
+            raise NotUsualError
         if isinstance(first, str):
             return first
         return second if isinstance(second, str) else None
@@ -176,7 +166,7 @@ def _edits_of_calls(calls: list[_Call] | None) -> _Edits:
     return {"tool_calls": numbers} if numbers else _CANONICAL
 
 
-class _Tool(_Shape, tag_field="role", tag="tool"):
+class _Tool(Shape, tag_field="role", tag="tool"):
     tool_call_id: str
     content: str
 
@@ -209,7 +199,7 @@ def _one_text(content: str | _Parts) -> str:
         case [Text(text=text)]:
             return text
         case _:
-            raise _NotUsualError
+            raise NotUsualError
 
 
 def _block(part: Text | _ImageUrl) -> ContentBlock:
@@ -283,7 +273,7 @@ _OPEN: Mapping[Json, tuple[type[_Shaped], frozenset[str]]] = {
 _TELLING = {role: TELLING - keys for role, (_, keys) in _OPEN.items()}
 
 
-def read_open(wire: Json) -> Message | None:
+def read_open_message(wire: Json) -> Message | None:
     """Read a message that is usual but for keys that tell nothing; None for any other."""
     role = wire.get("role") if isinstance(wire, dict) else None
     if not (isinstance(wire, dict) and isinstance(role, str) and role in _OPEN):

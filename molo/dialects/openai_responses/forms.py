@@ -42,6 +42,7 @@ from molo.message import (
 )
 
 __all__ = [
+    "BETWEEN",
     "DIALECT",
     "canonical",
     "has_place",
@@ -54,6 +55,9 @@ __all__ = [
 ]
 
 DIALECT = "openai_responses"
+
+BETWEEN = "\n\n"
+"""What stands between texts that are joined, and between thoughts."""
 
 M = TypeVar("M", bound=Message)
 
@@ -110,7 +114,7 @@ def _reply(message: Assistant) -> list[Json]:
         else:
             items.append(made(block))
     if texts or not message.tool_calls:
-        items.append({"role": "assistant", "content": "\n\n".join(texts)})
+        items.append({"role": "assistant", "content": BETWEEN.join(texts)})
     items += [_call(call) for call in message.tool_calls]
     return items
 

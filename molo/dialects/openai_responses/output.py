@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Literal, TypeAlias
 
-from molo.dialects.openai_responses.forms import with_delta
+from molo.dialects.openai_responses.forms import BETWEEN, with_delta
 from molo.dialects.openai_responses.items import (
     ARGUMENTS,
     OUTPUTS,
@@ -106,7 +106,7 @@ def _order(message: Assistant, slots: list[_Slot]) -> list[int | None]:
 
 
 def _paragraphs(texts: list[str]) -> str:
-    return "\n\n".join(filter(None, texts))
+    return BETWEEN.join(filter(None, texts))
 
 
 def _thought(item: Members) -> str:

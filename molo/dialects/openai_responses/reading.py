@@ -31,7 +31,7 @@ from molo.dialects.openai_responses.items import (
     type_of,
 )
 from molo.dialects.openai_responses.output import read_output
-from molo.dialects.openai_responses.strict import read, read_open
+from molo.dialects.openai_responses.strict import read_json, read_open_run
 from molo.dialects.wire import Given, Json, Number, Spell, as_json, decoded, spelling, string, text
 from molo.errors import DecodeError, EncodeError
 from molo.errors.translation import (
@@ -60,7 +60,7 @@ def from_request(request: Given) -> Read:
     if isinstance(request, Mapping):
         request = {key: request[key] for key in ("instructions", "input") if key in request}
     data = as_json(request)
-    return opened(read(data) or _read_with_care(data))
+    return opened(read_json(data) or _read_with_care(data))
 
 
 # --- Requests -------------------------------------------------------------------------------------
@@ -113,7 +113,7 @@ def _read_all(values: Json, place: str, spell: Spell) -> list[Message]:
 
 
 def _read_run(run: list[Members], kind: Kind, spell: Spell, start: int) -> Message:
-    return read_open(run) or read_run(run, kind, spell, start)
+    return read_open_run(run) or read_run(run, kind, spell, start)
 
 
 def read_run(run: list[Members], kind: Kind, spell: Spell, start: int) -> Message:

@@ -3,7 +3,7 @@
 from molo.dialects.loss import Reply, Stop
 from molo.dialects.openai_responses.items import Members, objects_of
 from molo.dialects.openai_responses.output import read_output
-from molo.dialects.openai_responses.strict import read_open
+from molo.dialects.openai_responses.strict import read_open_run
 from molo.dialects.wire import (
     Given,
     Json,
@@ -63,7 +63,7 @@ def reply_of(body: Members, spell: Spell) -> Reply:
 
 def _read(items: list[Members], spell: Spell) -> Assistant:
     """Read the items of an answer as they will be read when they go back."""
-    message = read_open(items)
+    message = read_open_run(items)
     return message if isinstance(message, Assistant) else read_output(items, spell)
 
 

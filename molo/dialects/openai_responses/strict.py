@@ -9,16 +9,17 @@ types, whatever other keys they have besides.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Literal, TypeAlias
+from typing import Literal
 
 import msgspec
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import replace
 
 from molo.dialects.delta import Base, Edit, copied, known
 from molo.dialects.openai_responses.envelope import Body
-from molo.dialects.openai_responses.forms import DIALECT, canonical
+from molo.dialects.openai_responses.forms import BETWEEN, DIALECT, canonical
 from molo.dialects.openai_responses.items import Members
+from molo.dialects.shapes import Empty, NotUsualError, Shape
 from molo.dialects.wire import Json
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
@@ -33,32 +34,25 @@ from molo.message import (
     User,
 )
 
-__all__ = ["read", "read_open"]
+__all__ = ["read_json", "read_open_run"]
 
 
-class _Shape(Struct, forbid_unknown_fields=True, gc=False):
-    """The settings of all shapes."""
-
-
-class _Text(_Shape, tag_field="type", tag="input_text"):
+class _Text(Shape, tag_field="type", tag="input_text"):
     text: str
 
 
-class _Image(_Shape, tag_field="type", tag="input_image"):
+class _Image(Shape, tag_field="type", tag="input_image"):
     image_url: str
     detail: Literal["auto"]
 
 
-_Nothing: TypeAlias = Annotated[list[None], Meta(max_length=0)]
-
-
-class _Said(_Shape, tag_field="type", tag="output_text"):
+class _Said(Shape, tag_field="type", tag="output_text"):
     text: str
-    annotations: _Nothing | UnsetType = UNSET
-    logprobs: _Nothing | UnsetType = UNSET
+    annotations: Empty | UnsetType = UNSET
+    logprobs: Empty | UnsetType = UNSET
 
 
-class _Summary(_Shape):
+class _Summary(Shape):
     type: Literal["summary_text"]  # no tag: a type that stands alone in a list needs none
     text: str
 
@@ -66,7 +60,7 @@ class _Summary(_Shape):
 _Part = _Text | _Image | _Said
 
 
-class _Item(_Shape):
+class _Item(Shape):
     """A message, a call, its output, or reasoning: the four have no tag in common."""
 
     type: Literal["message", "function_call", "function_call_output", "reasoning"] | UnsetType = (
@@ -101,11 +95,7 @@ class _Shaped(Struct):
 _decode = msgspec.json.Decoder(_Shaped | list[_Item]).decode
 
 
-class _NotUsualError(ValueError):
-    """A shape that the types accept and that departs from the canonical form in another way."""
-
-
-def read(data: Buffer | str) -> Body | None:
+def read_json(data: Buffer | str) -> Body | None:
     """Read a request whose items are all usual; None for any other."""
     try:
         body = _decode(data)
@@ -118,11 +108,11 @@ def read(data: Buffer | str) -> Body | None:
         return Body(items, instructions)
     try:
         return Body(_history(items), instructions)
-    except _NotUsualError:
+    except NotUsualError:
         return None
 
 
-def read_open(run: list[Members]) -> Message | None:
+def read_open_run(run: list[Members]) -> Message | None:
     """Read the items of one message that are usual but for other keys; None for any others."""
     try:
         items: list[_Item] = [msgspec.convert(members, _OpenItem) for members in run]
@@ -149,7 +139,7 @@ def _with_other_keys(message: Message, items: list[_Item], run: list[Members]) -
 
 def _merged(own: Edit, others: dict[str, Json]) -> Edit:
     if isinstance(own, list):  # reasoning, which is kept whole
-        raise _NotUsualError
+        raise NotUsualError
     return {**own, **others}
 
 
@@ -189,9 +179,9 @@ def _reply(items: list[_Item]) -> Message:
         elif said is None and not calls and item.type != "reasoning":
             said = _words(item, _Said)
         else:
-            raise _NotUsualError
+            raise NotUsualError
     if (said == "" and calls) or (said is None and not calls):
-        raise _NotUsualError
+        raise NotUsualError
     message = Assistant(said or "", reasoning, tuple(calls))
     edits: dict[str, Json] = {}
     for index, item in enumerate(items):
@@ -202,29 +192,22 @@ def _reply(items: list[_Item]) -> Message:
 
 def _thought(item: _Item) -> str:
     if item.role is not UNSET or item.call_id is not UNSET or item.name is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.content is not UNSET and item.content is not None:
-        raise _NotUsualError
-    return _JOINED.join(_thoughts(item))
-
-
-_JOINED = "\n\n"
-
-
-def _thoughts(item: _Item) -> list[str]:
-    return [part.text for part in item.summary or () if part.text]
+        raise NotUsualError
+    return BETWEEN.join([part.text for part in item.summary or () if part.text])
 
 
 def _call(item: _Item) -> ToolCall:
     id, name, arguments = item.call_id, item.name, item.arguments
     if id is UNSET or name is UNSET or arguments is UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.output is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.summary is not UNSET or item.encrypted_content is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     return ToolCall(id, name, arguments)
 
 
@@ -233,30 +216,30 @@ def _spoken(item: _Item) -> System | User:
         return User(_blocks(_content(item)))
     if item.role == "system":
         return System(_words(item, _Text))
-    raise _NotUsualError
+    raise NotUsualError
 
 
 def _result(item: _Item) -> ToolResult:
     id, output = item.call_id, item.output
     if id is UNSET or output is UNSET or item.name is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.role is not UNSET or item.content is not UNSET or item.arguments is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.summary is not UNSET or item.encrypted_content is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     return ToolResult(id, output)
 
 
 def _content(item: _Item) -> str | list[_Part]:
     content = item.content
     if item.type is not UNSET and item.type != "message":
-        raise _NotUsualError
+        raise NotUsualError
     if content is UNSET or content is None or item.call_id is not UNSET or item.name is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.arguments is not UNSET or item.output is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     if item.summary is not UNSET or item.encrypted_content is not UNSET:
-        raise _NotUsualError
+        raise NotUsualError
     return content
 
 
@@ -267,7 +250,7 @@ def _words(item: _Item, kind: type[_Text | _Said]) -> str:
         return content
     if len(content) == 1 and isinstance(part := content[0], kind):
         return part.text
-    raise _NotUsualError
+    raise NotUsualError
 
 
 def _blocks(content: str | list[_Part]) -> tuple[ContentBlock, ...]:
@@ -283,7 +266,7 @@ def _block(part: _Part) -> ContentBlock:
         case _Image():
             return Image(url=part.image_url)
         case _Said():
-            raise _NotUsualError
+            raise NotUsualError
 
 
 # --- Edits ----------------------------------------------------------------------------------------
@@ -298,13 +281,11 @@ def _edit(item: _Item, index: int) -> Edit:
         edits["id"] = [item.id]
     if item.status is not UNSET:
         edits["status"] = [item.status]
-    if isinstance(item.content, list):
-        match item.content:
-            case [_Text() | _Said() as part]:
-                shaped: dict[str, Json] = msgspec.to_builtins(part)
-                edits["content"] = [[{**shaped, "text": copied(part.text, index, "content")}]]
-            case _:
-                pass
+    if isinstance(item.content, list) and len(item.content) == 1:
+        part = item.content[0]
+        if isinstance(part, _Text | _Said):
+            shaped: dict[str, Json] = msgspec.to_builtins(part)
+            edits["content"] = [[{**shaped, "text": copied(part.text, index, "content")}]]
     return edits
 
 
@@ -330,5 +311,5 @@ def _copies(texts: Sequence[str], index: int) -> list[Json]:
         copies.append(
             {**copy, "cut": [start, start + len(text)]} if isinstance(copy, dict) else copy
         )
-        start += len(text) + len(_JOINED) if text else 0
+        start += len(text) + len(BETWEEN) if text else 0
     return copies
