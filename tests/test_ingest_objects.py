@@ -555,3 +555,11 @@ def test_an_answer_is_still_open_and_all_before_it_is_not():
     ]
     assert [(change.at, change.code) for change in done.changes] == [(1, "dangling_call")]
     assert done.remaining == ()
+
+
+def test_an_answer_is_mended_like_any_other_message():
+    call = ToolCall("c1", "f", '{"city":"Os')
+    record = Record([user("Hi"), Assistant("", tool_calls=(call,))], origin=ANSWER)
+    done = repair_record(record)
+    assert [change.code for change in done.changes] == ["arguments_invalid"]
+    assert repair_record(Record(done.history, origin=ANSWER)).changes == ()

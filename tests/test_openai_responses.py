@@ -400,6 +400,7 @@ ANSWERED = {**OUTPUT_TEXT, "text": LONG, "annotations": [], "logprobs": []}
     ("wire", "message"),
     [
         ([THOUGHT, SAID], Assistant("x", "")),
+        ([{"type": "reasoning", "encrypted_content": "gAAAAA"}, CALL], Assistant("", "", ONE)),
         ([{**THOUGHT, **summary(LONG)}, CALL], Assistant("", LONG, ONE)),
         (
             [{**THOUGHT, **summary(LONG, "", "b", LONG)}, SAID],
@@ -434,6 +435,15 @@ def test_what_an_answer_holds_takes_the_strict_path_when_it_goes_back(wire, mess
         assert openai_responses.from_response({"output": wire}).message == read
 
 
+@pytest.mark.parametrize("odd", [[0], [1], [2], [0, 2]])
+def test_some_items_of_a_reply_have_other_keys(odd):
+    wire = [SAID, CALL, {**CALL, "call_id": "c2"}]
+    wire = [{**item, "trace": "a"} if at in odd else item for at, item in enumerate(wire)]
+    read = strict.read_open_run(wire)
+    assert told([read]) == told([read_run(wire, "reply", spelling_parsed(wire), 0)])
+    assert written([read]) == {"input": wire}
+
+
 @pytest.mark.parametrize(("wire", "message"), CANONICAL)
 def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, message):
     odd = [{"id": f"item_{index}", "trace": None, **item} for index, item in enumerate(wire)]
@@ -465,6 +475,8 @@ def test_items_of_usual_shapes_with_other_keys_are_read_by_their_types(wire, mes
         [CALL, SAID],
         [SAID, SAID],
         [{**THOUGHT, "summary": [{"text": "a"}]}, SAID],
+        [{**THOUGHT, "trace": 1}, SAID],
+        [{"type": "function_call_output", "call_id": "c1", "output": "x", "summary": []}],
         [THOUGHT],
         [SAID, THOUGHT],
         [THOUGHT, THOUGHT, SAID],
