@@ -138,7 +138,7 @@ def _requests(dialect: _Dialect, histories: list[list[Message]]) -> list[bytes]:
 
 
 def _answered(name: str, dialect: _Dialect, seed: str, history: list[Message]) -> list[Message]:
-    """Put what the vendor's answers hold besides in the place of all replies."""
+    """Replace every reply by what is read from the vendor's answer that gave it."""
     return [
         dialect.module.from_response(ANSWERS[name](message, f"{seed}_{at}")).message
         if isinstance(message, Assistant)

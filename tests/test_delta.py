@@ -1,5 +1,6 @@
 """The difference between two JSON values: computed, applied, recognised as stale."""
 
+import gc
 import json
 
 import pytest
@@ -54,6 +55,17 @@ def test_an_edit_of_many_strings_turns_one_value_into_the_other(base, wire):
     ):
         edit = difference(one, other)
         assert same(other, patched(one, parse(text(edit))) if edit is not None else one)
+
+
+def test_a_base_is_gone_when_nothing_needs_it():
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in range(100):
+            Base({"a": LONG, "b": OTHER}).edit({"a": LONG, "c": OTHER})
+        assert sum(isinstance(thing, Base) for thing in gc.get_objects()) < 10
+    finally:
+        gc.enable()
 
 
 def test_of_many_strings_all_that_the_base_has_are_copied():

@@ -24,7 +24,18 @@ from molo import (
     user,
 )
 from molo.dialects.loss import Loss, Read
-from molo.history import ANTHROPIC, COMMON, OPENAI_CHAT, check, pair, repair
+from molo.history import (
+    ANTHROPIC,
+    COMMON,
+    DEEPSEEK,
+    GEMINI,
+    MISTRAL,
+    OPENAI_CHAT,
+    Repaired,
+    check,
+    pair,
+    repair,
+)
 from molo.ingest import (
     FORMATS,
     Fault,
@@ -531,6 +542,7 @@ def test_a_system_message_alone_is_no_mark():
 
 ASKED = Assistant("Let me look. ", tool_calls=(ToolCall("c1", "f", "{}"),))
 ANSWER = Origin("anthropic", reply="response")
+RULES = [COMMON, ANTHROPIC, DEEPSEEK, GEMINI, MISTRAL, OPENAI_CHAT]
 
 
 @pytest.mark.parametrize("origin", [None, Origin("anthropic")])
@@ -550,11 +562,33 @@ def test_an_answer_is_still_open_and_all_before_it_is_not():
     ]
     assert [pair.at for pair in dangling_calls(record)] == [1]
     done = repair_record(record)
-    assert [type(message) for message in done.history] == [
-        *(User, Assistant, ToolResult, User, Assistant),
-    ]
+    roles = [type(message) for message in done.history]
+    assert roles == [User, Assistant, ToolResult, User, Assistant]
     assert [(change.at, change.code) for change in done.changes] == [(1, "dangling_call")]
     assert done.remaining == ()
+
+
+ENDINGS = st.sampled_from(
+    [
+        [user("Hi"), ASKED],
+        [user("Hi"), ASKED, ToolResult("c1", "ok"), Assistant("Done. ")],
+        [user("Hi"), ASKED, user("Bye"), ASKED],
+        [user("Hi"), Assistant("", tool_calls=(ToolCall("c1", "f", '{"city":"Os'),))],
+        [user("Hi"), Assistant(" ")],
+    ]
+)
+
+
+@given(ENDINGS | histories.map(lambda log: [*log, user("Hi"), ASKED]), st.sampled_from(RULES))
+def test_what_check_record_accepts_repair_record_leaves_and_tells_the_rest(messages, rules):
+    record = Record(messages, origin=ANSWER)
+    done = repair_record(record, rules)
+    mended = replace(record, messages=done.history)
+    assert done.remaining == check_record(mended, rules)
+    if check_record(record, rules) == ():
+        assert done == Repaired(messages, (), ())
+    again = repair_record(mended, rules)
+    assert (again.history, again.changes) == (done.history, ())
 
 
 def test_an_answer_is_mended_like_any_other_message():

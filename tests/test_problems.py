@@ -301,9 +301,10 @@ class MyUser(User, frozen=True):
 @pytest.mark.parametrize("item", [{"role": "user"}, None, "Hi", Text("Hi"), MyUser((Text("Hi"),))])
 @pytest.mark.parametrize("function", [check, ensure, repair])
 def test_what_is_no_message_is_refused_with_its_place(function, item, rules_):
-    with pytest.raises(EncodeError) as caught:
-        function([U, item, U], rules_)
-    assert caught.value.path == "$[1]"
+    for first in (U, user("cut \ud83d")):
+        with pytest.raises(EncodeError) as caught:
+            function([first, item, U], rules_)
+        assert caught.value.path == "$[1]"
 
 
 def test_rules_that_cannot_be_hashed_are_taken_as_well():

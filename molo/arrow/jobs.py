@@ -8,10 +8,11 @@ of the same kind, so that they go as they are to
     frame.mapInArrow(partial(map, partial(check, rules=DEEPSEEK)), schema)          Spark
 
 All but the two that decode take batches of the schema `CONVERSATIONS`, look at the column
-`messages`, and leave all other columns as they are. A row whose `messages` are null (a Fault) stays
-so, and is null in every column that is added.
+`messages` (`check` and `repair` at `origin` too), and leave all other columns as they are. A row
+whose `messages` are null (a Fault) stays so, and is null in every column that is added.
 
-Raises, all of them: `DecodeError` where `messages` hold what is no history.
+Raises, all of them: `DecodeError` where `messages` hold what is no history, or `origin` what is no
+origin.
 """
 
 import re

@@ -11,8 +11,7 @@ from molo.cli.sources import Item, Source, open_source
 from molo.cli.tally import Tally, new_tally, number, read_as, sentence, summary, total
 from molo.cli.work import Sinks, nowhere, work
 from molo.history import Rules
-from molo.ingest import STANDARD, Fault
-from molo.ingest.judging import check_record
+from molo.ingest import STANDARD, Fault, check_record
 
 __all__ = ["check_log"]
 

@@ -36,8 +36,7 @@ from molo.cli.tally import Tally, new_tally, number, sentence, summary, total
 from molo.cli.work import Sinks, is_shared, nowhere, work
 from molo.errors import DecodeError, EncodeError, FrameError
 from molo.history import strip_reasoning
-from molo.ingest import STANDARD, Fault, Record, encode_with_losses
-from molo.ingest.judging import repair_record
+from molo.ingest import STANDARD, Fault, Record, encode_with_losses, repair_record
 
 __all__ = ["convert_log", "repair_log"]
 

@@ -14,9 +14,8 @@ from molo.cli.tally import number
 from molo.cli.work import followed
 from molo.history import Problem
 from molo.history.contents import KINDS, blocks, calls
-from molo.ingest import STANDARD, Fault, Record, encode
+from molo.ingest import STANDARD, Fault, Record, check_record, encode
 from molo.ingest.forms import Members, members_of
-from molo.ingest.judging import check_record
 from molo.message import (
     Assistant,
     Audio,

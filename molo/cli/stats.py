@@ -14,8 +14,7 @@ from molo.cli.sources import Item, Source, open_source
 from molo.cli.tally import Count, number, read_as, sentence
 from molo.cli.work import Sinks, nowhere, work
 from molo.history.contents import KINDS, blocks
-from molo.ingest import STANDARD, Fault, Record
-from molo.ingest.judging import dangling_calls
+from molo.ingest import STANDARD, Fault, Record, dangling_calls
 from molo.message import Assistant, ContentBlock, Message, System, Text, ToolResult, User
 
 __all__ = ["count_log"]

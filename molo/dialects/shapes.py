@@ -8,7 +8,7 @@ __all__ = ["Empty", "NotUsualError", "Shape"]
 
 
 class Shape(Struct, forbid_unknown_fields=True, gc=False):
-    """The settings of all shapes: what has another key is no such shape."""
+    """The settings of all shapes; those that take other keys say so."""
 
 
 Empty: TypeAlias = Annotated[list[None], Meta(max_length=0)]
@@ -16,4 +16,4 @@ Empty: TypeAlias = Annotated[list[None], Meta(max_length=0)]
 
 
 class NotUsualError(ValueError):
-    """A shape that the types accept and that departs from the canonical form in another way."""
+    """What the types accept and no small delta describes; it takes the careful path."""

@@ -42,6 +42,7 @@ __all__ = [
     "named_error",
     "parse",
     "plain",
+    "require_finite",
     "spelled",
     "spelling",
     "spelling_parsed",
@@ -74,7 +75,7 @@ class Number:
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | Number | None"
 """Any JSON value."""
 
-Given: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any]
+Given: TypeAlias = Buffer | str | Mapping[str, Any] | list[Any] | tuple[Any, ...]
 """What callers give: JSON as bytes or text, or what a parser makes of it."""
 
 Spell: TypeAlias = Callable[..., str]
@@ -131,9 +132,19 @@ def text(value: Json) -> str:
     """
     written = encoded(value)
     # Not `in`, which would first take the bytes for a number, in vain.
-    if written.find(b"null") >= 0 and _holds_infinite(value):
-        raise EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
+    if written.find(b"null") >= 0:
+        require_finite(value)
     return written.decode()
+
+
+def require_finite(value: Json) -> None:
+    """Make sure that a value holds neither NaN nor an infinite number; nothing parsed does.
+
+    Raises:
+        EncodeError: it does.
+    """
+    if _holds_infinite(value):
+        raise EncodeError("Expected numbers that JSON can hold, got NaN or Infinity")
 
 
 def encoded(value: Json) -> bytes:
@@ -215,8 +226,10 @@ def as_json(value: Given) -> Buffer | str:
     """
     if isinstance(value, bytes | bytearray | memoryview | str):
         return value
+    if isinstance(value, tuple):
+        value = [*value]
     try:
-        return text(dict(value) if isinstance(value, Mapping) else value)
+        return text({**value} if isinstance(value, Mapping) else value)
     except EncodeError as failure:
         error = DecodeError(failure.text, path=failure.path or "$")
     raise error
@@ -257,7 +270,7 @@ def expect_text(value: Json, path: str) -> str:
 def named_error(answer: dict[str, Json]) -> str:
     """Name the `error` that an answer holds, by its status, code or type.
 
-    Its message may quote anything.
+    Its message is left out, for it may quote anything.
 
     >>> named_error({"error": {"code": None, "type": "server_error", "message": "Oh, no."}})
     'an error of type `server_error`'

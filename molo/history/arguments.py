@@ -24,9 +24,8 @@ ArgumentsShape = Literal["json", "object", "parsed"]
 
 MAX_NESTING = 256  # levels; far from the interpreter's recursion limit on a stack of usual depth
 SHALLOW = 2 * MAX_NESTING  # characters; JSON that is no longer has no more levels
-OPENING = len(
-    '{"":'
-)  # characters, the fewest that open a level of objects; `[` opens one of arrays
+# characters, the fewest that open a level of objects; `[` alone opens one of arrays
+OPENING = len('{"":')
 
 _skim = msgspec.json.Decoder(msgspec.Raw).decode  # the cheapest way through valid JSON
 _decode = msgspec.json.Decoder().decode
@@ -83,8 +82,8 @@ def _nesting(text: str) -> int:
 
     Of text that is no JSON, a bracket may be counted that opens no level.
     """
-    # Behind the innermost level all levels are closed. So what opens more than the most stands in
-    # front of the last 256 characters, and takes more than this many if no array has a part in it.
+    # 257 levels end in 257 closing brackets. In front of the last 256 characters they take, if all
+    # are objects, more than 4 * 256 characters; each level of arrays takes 1 instead of 4.
     arrays = text.count("[")
     if (len(text) - MAX_NESTING - arrays) + OPENING * arrays <= OPENING * MAX_NESTING:
         return 0

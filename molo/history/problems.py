@@ -144,6 +144,7 @@ def ensure(history: Sequence[Message], rules: Rules = COMMON) -> None:
 
     Raises:
         HistoryError: it has; `problems` holds all of them, `path` is the place of the first.
+        EncodeError: an item is no message; `path` says which.
 
     >>> ensure([])
     Traceback (most recent call last):

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 import msgspec
 from msgspec import Raw
 
-from molo.message import Assistant, Message, System, Text, ToolResult, User, not_messages
+from molo.message import (
+    Assistant,
+    Message,
+    System,
+    Text,
+    ToolResult,
+    User,
+    not_messages,
+    require_messages,
+)
 
 __all__ = ["replace_surrogates", "unencodable", "without_surrogates"]
 
@@ -26,6 +35,7 @@ def unencodable(history: Sequence[Message]) -> list[int]:
     """
     if _is_encodable(history):
         return []
+    require_messages(history)
     return [at for at, message in enumerate(history) if not _is_encodable([message])]
 
 

@@ -33,9 +33,9 @@ class Trimmed(Struct, frozen=True):
 
     `dropped` are the indices, in the input, of the messages that are gone. `unbound` are those of
     kept messages whose sealed data was bound to a dropped one before it: the vendor refuses it now,
-    and `unsealed` is the history without it. Both are in order. `over` is by how much what has to
-    be kept is over the budget: in tokens if `max_tokens` is too small for it, else in messages,
-    else in turns; 0 if it is within.
+    and `unsealed` is the history with their `provider_data` taken off. Both are in order. `over` is
+    by how much what has to be kept is over the budget: in tokens if `max_tokens` is too small for
+    it, else in messages, else in turns; 0 if it is within.
     """
 
     history: list[Message]
@@ -120,8 +120,9 @@ def trim(
 
     So trimming makes no new kind of problem: `check` finds none in what is kept that it would not
     find in the history (by rules that let a history begin with a User, as every vendor's do). But a
-    vendor may refuse sealed reasoning that was bound to what is gone: send `unsealed`, not
-    `history`, if there is any `unbound`.
+    vendor may refuse sealed reasoning that was bound to what is gone. If there is any `unbound`,
+    send `unsealed` instead, through `repair`: for a vendor that takes reasoning only with its seal,
+    that is a problem then (`reasoning_unsealed`).
 
     `count_tokens` gives at least 0, and is called at most once a message, and only if `max_tokens`
     is given.

@@ -14,12 +14,18 @@ __all__ = ["check_record", "dangling_calls", "repair_record"]
 _OPEN = frozenset({"dangling_call", "last_role", "content_trailing_blank"})
 """Codes of problems that an answer has until somebody replies."""
 
+_OPEN_RULES = {"last_roles": COMMON.last_roles, "final_trailing_blank": True}
+"""The rules that ask for what the last two codes say, as they are for an answer."""
+
 
 def check_record(record: Record, rules: Rules = COMMON) -> tuple[Problem, ...]:
     """Check the messages of a record as `molo.history.check` does, but for what is still open.
 
     If the record ends in an answer (`has_answer`), nothing has come behind that yet: its calls lack
     results, it is the last message, and it may end in white space.
+
+    Raises:
+        EncodeError: an item is no message; `path` says which.
 
     >>> from molo.ingest import read
     >>> line = (b'{"messages":[{"role":"user","content":"Hi"}],"response_message":'
@@ -41,20 +47,20 @@ def check_record(record: Record, rules: Rules = COMMON) -> tuple[Problem, ...]:
 def repair_record(record: Record, rules: Rules = COMMON) -> Repaired:
     """Repair the messages of a record as `molo.history.repair` does, but for what is still open.
 
-    If the record ends in an answer, no results are made up for its calls.
+    If the record ends in an answer, no results are made up for its calls, and it keeps the white
+    space at its end. `remaining` is what `check_record` says of what comes out.
+
+    Raises:
+        EncodeError: an item is no message; `path` says which.
     """
-    done = repair(record.messages, rules)
-    if not (done.changes and record.has_answer):
-        return done
+    if not record.has_answer:
+        return repair(record.messages, rules)
+    done = repair(record.messages, replace(rules, **_OPEN_RULES))
     last = len(record.messages) - 1
-    changes = tuple(one for one in done.changes if one.at != last or one.code != "dangling_call")
-    if len(changes) == len(done.changes):
-        return done
-    kept = {id(one) for one in changes}
-    made_up = {one.to for one in done.changes if id(one) not in kept}
+    made_up = {one.to for one in done.changes if one.at == last and one.code == "dangling_call"}
+    changes = tuple(one for one in done.changes if one.to is None or one.to not in made_up)
     messages = [message for at, message in enumerate(done.history) if at not in made_up]
-    remaining = check_record(replace(record, messages=messages), rules)
-    return Repaired(messages, changes, remaining)
+    return Repaired(messages, changes, check_record(replace(record, messages=messages), rules))
 
 
 def dangling_calls(record: Record) -> tuple[Pair, ...]:

@@ -152,7 +152,8 @@ class _Lines:
         if error.text.endswith(TRAILING):
             reason = f"Expected one record a line, got more behind it - at byte {error.offset}"
             return self._place.fault(line, "extra", reason)
-        if not line.data[error.offset :].strip():  # a control character in a string, says the error
+        # msgspec calls the end of such a line a wrong character.
+        if not line.data[error.offset :].strip():
             reason = f"Expected more JSON, got the end of the line - at byte {error.offset}"
             return self._place.fault(line, "json", reason)
         return self._place.fault(line, "json", str(error))

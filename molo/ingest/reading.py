@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from molo.errors.translation import alternatives
+from molo.errors.translation import alternatives, identified
 from molo.ingest.chunks import Chunks, Place
 from molo.ingest.formats import AUTO, FORMATS, Format
 from molo.ingest.guessing import guess
@@ -47,7 +47,8 @@ def read(
     (2, 40, 'Expected field `content`, got an object without it - at `$`')
     """
     if format not in (AUTO, *FORMATS):
-        raise ValueError(f"Expected a format, one of {alternatives((AUTO, *FORMATS))}")
+        names = alternatives((AUTO, *FORMATS))
+        raise ValueError(f"Expected a format, one of {names}, got {identified(format)}")
     place = Place(source, limit, line, offset, keep_raw)
     if format == AUTO:
         return _read_guessed(Chunks(chunks), layout, place)

@@ -29,17 +29,20 @@ def write(
     """Write records to a file that is whole or stays as it was; give their number.
 
     `sink` is a path, or `-` for standard output. `format` is a name of `FORMATS`; if it is not
-    given, `.msgpack` is `molo-msgpack` and every other suffix `molo`. `.json` holds one record.
-    Before `.gz` and `.zst` the same holds. `rules` are those of the vendor whose form is written.
+    given, `.msgpack` is `molo-msgpack` and every other suffix `molo`, but for `.parquet`, which
+    `molo.arrow` writes. `.json` holds one record. Before `.gz` and `.zst` the same holds. `rules`
+    are those of the vendor whose form is written.
 
     Raises:
-        ValueError: no such format, or a file of the suffix `.parquet`, which `molo.arrow` writes.
+        ValueError: no such format, or none is given for a `.parquet` file.
         EncodeError: the format cannot hold a record, or there is not the one of a document.
         FrameError: a frame would be larger than 64 MiB.
         OSError: the file cannot be written.
     """
     name = str(sink)
-    format = format or ("parquet" if name.endswith(".parquet") else format_of(name))
+    if format is None and _bare(name).endswith(".parquet"):
+        raise ValueError("Expected a file of lines, frames or a document; Parquet is molo.arrow's")
+    format = format or format_of(name)
     layout = _layout(name, format)
     number = 0
     with whole_file(name) as file, compressed(file, name) as output:
@@ -77,6 +80,9 @@ def encode_with_losses(
     The losses are those of the vendor's dialect; `at` is the index of the message. molo's own form
     and the Rust crate's lose nothing: what they cannot hold is an error.
 
+    Raises:
+        ValueError, EncodeError, FrameError: as `encode`.
+
     >>> from molo import ToolResult
     >>> failed = Record([ToolResult("call_1", "no such file", is_error=True)])
     >>> written = encode_with_losses(failed, "openai-chat")
@@ -113,9 +119,13 @@ _FINISH: Mapping[Layout, Callable[[bytes], bytes]] = {
 
 def format_of(name: str) -> str:
     """Give molo's own format for a file of this name."""
+    return "molo-msgpack" if _bare(name).endswith(".msgpack") else "molo"
+
+
+def _bare(name: str) -> str:
+    """Take the suffix of its compression off a name."""
     compression = compression_of(name)
-    bare = name if compression is None else name.removesuffix(compression.suffix)
-    return "molo-msgpack" if bare.endswith(".msgpack") else "molo"
+    return name if compression is None else name.removesuffix(compression.suffix)
 
 
 def _layout(name: str, format: str) -> Layout:

@@ -144,21 +144,20 @@ def known(
     shell: Edit | None = None,
     sealed: bool = False,
     join: Join | None = None,
-    parsed: bool = True,
 ) -> ProviderData:
     """Give what `keep` would, where the edits of a canonical unit need no computing.
 
-    `parsed` says that what they hold was parsed from JSON, so that no number in it is NaN.
+    No number in them is NaN or infinite (`wire.require_finite`).
 
     Raises:
-        EncodeError: it was not, and JSON cannot hold it.
+        EncodeError: a string in them holds a lone surrogate.
     """
     parts: dict[str, Json] = {} if edit is None else {"unit": edit}
     if shell is not None:
         parts["shell"] = shell
     if join is not None:
         parts["join"] = join
-    delta = encoded(parts).decode() if parsed else text(parts)
+    delta = encoded(parts).decode()
     return ProviderData(dialect=dialect, delta=delta, digest=_digest(base.packed()), sealed=sealed)
 
 

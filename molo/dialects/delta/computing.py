@@ -52,7 +52,7 @@ class Base:
 
     def __init__(self, value: Json, same_texts: "Base | None" = None) -> None:
         self._value = value
-        self._same_texts = same_texts or self  # has the same strings, and may be smaller
+        self._same_texts = same_texts  # has the same strings, and may be smaller
         self._packed: bytes | None = None
         self._texts: _Texts | None = None  # made when strings ask for it
         self._misses = 0  # strings that asked, and were not there
@@ -96,14 +96,14 @@ class Base:
         if self._value is None:
             return value
         if self._texts is None:
-            if self._misses < _FEW and not self._same_texts.has(value):
+            if self._misses < _MISSES and not (self._same_texts or self).may_have(value):
                 self._misses += 1
                 return value
             self._texts = _Texts(self._value)
         return self._texts.copy(value)
 
-    def has(self, text: str) -> bool:
-        """Tell whether a text is not there, which takes less to see than to collect the texts."""
+    def may_have(self, text: str) -> bool:
+        """Tell whether a text may stand in the value: False is sure, and quicker than a search."""
         # Not `in`, which would first take the bytes for a number, in vain.
         return self.packed().find(text.encode(errors="replace")) >= 0
 
@@ -129,7 +129,8 @@ _encode_msgpack = msgspec.msgpack.Encoder(enc_hook=_pack_number).encode
 
 _COPIED = 12  # characters; a shorter string is no longer than the reference to it
 _GAP = 64  # characters between two pieces of a text: a separator, or pieces too short to copy
-_FEW = 16  # strings that are looked for one by one, and texts that begin alike
+_MISSES = 16  # strings that are looked for one by one, in vain, before all texts are collected
+_ALIKE = 16  # texts that begin alike, of which a piece is looked for
 
 _Path: TypeAlias = tuple[str | int, ...]
 _Text: TypeAlias = tuple[_Path, str]  # a string of the base, and where it stands
@@ -242,7 +243,7 @@ class _Texts:
             return
         self._places[text] = path
         alike = self._starts.setdefault(text[:_COPIED], [])
-        if len(alike) < _FEW:
+        if len(alike) < _ALIKE:
             alike.append((path, text))
 
     def copy(self, value: str) -> Json:

@@ -121,7 +121,9 @@ def _messages_of(request: Json) -> tuple[str, list[Json]]:
     return "$.messages", expect_array(body["messages"], "$.messages")
 
 
-def _read_builtins(request: Mapping[str, Any] | list[Any]) -> list[Message]:
+def _read_builtins(
+    request: Mapping[str, Any] | list[Any] | tuple[Any, ...],
+) -> list[Message]:
     if isinstance(request, Mapping):
         place, values = _messages_of({key: _listed(value) for key, value in request.items()})
     else:

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from molo.dialects.delta import Base, copied, known
 from molo.dialects.openai_chat.forms import DIALECT, TELLING, canonical
 from molo.dialects.shapes import Empty, NotUsualError, Shape
-from molo.dialects.wire import Json
+from molo.dialects.wire import Json, require_finite
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
     Assistant,
@@ -274,7 +274,11 @@ _TELLING = {role: TELLING - keys for role, (_, keys) in _OPEN.items()}
 
 
 def read_open_message(wire: Json) -> Message | None:
-    """Read a message that is usual but for keys that tell nothing; None for any other."""
+    """Read a message that is usual but for keys that tell nothing; None for any other.
+
+    Raises:
+        EncodeError: a key holds what JSON cannot, which only builtins do.
+    """
     role = wire.get("role") if isinstance(wire, dict) else None
     if not (isinstance(wire, dict) and isinstance(role, str) and role in _OPEN):
         return None
@@ -292,5 +296,5 @@ def read_open_message(wire: Json) -> Message | None:
         return message
     base = Base(canonical(message))
     others = base.added(wire, keys)
-    data = known(base, {**edits, **others}, DIALECT, parsed=not others)
-    return replace(message, provider_data=data)
+    require_finite(others)
+    return replace(message, provider_data=known(base, {**edits, **others}, DIALECT))

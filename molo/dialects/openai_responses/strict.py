@@ -5,11 +5,11 @@ are canonical, or depart from it in a known way, which a small delta says: items
 `status`, messages with a `"type": "message"` or with their one text as a part, and the reasoning in
 front of what the model said or called. What is refused here, for whatever reason, takes the careful
 path (`reading`), where the items of one message that have such shapes are still read by their
-types, whatever other keys they have besides.
+types, whatever other keys they have besides (reasoning has none: it is kept whole).
 """
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
@@ -37,6 +37,9 @@ from molo.message import (
 __all__ = ["read_json", "read_open_run"]
 
 
+M = TypeVar("M", bound=Message)
+
+
 class _Text(Shape, tag_field="type", tag="input_text"):
     text: str
 
@@ -53,7 +56,7 @@ class _Said(Shape, tag_field="type", tag="output_text"):
 
 
 class _Summary(Shape):
-    type: Literal["summary_text"]  # no tag: a type that stands alone in a list needs none
+    type: Literal["summary_text"]  # not a tag, which may be missing where a type stands alone
     text: str
 
 
@@ -138,7 +141,8 @@ def _with_other_keys(message: Message, items: list[_Item], run: list[Members]) -
 
 
 def _merged(own: Edit, others: dict[str, Json]) -> Edit:
-    if isinstance(own, list):  # reasoning, which is kept whole
+    """Put what an item departs in and its other keys in one edit."""
+    if isinstance(own, list):  # reasoning
         raise NotUsualError
     return {**own, **others}
 
@@ -161,13 +165,13 @@ def _history(items: list[_Item]) -> list[Message]:
     return history
 
 
-def _kept(message: Message, edits: dict[str, Json], *, sealed: bool = False) -> Message:
+def _kept(message: M, edits: dict[str, Json], *, sealed: bool = False) -> M:
     """Keep how the items of a message depart from its canonical form."""
     data = known(Base(canonical(message)), edits, DIALECT, sealed=sealed)
     return replace(message, provider_data=data)
 
 
-def _reply(items: list[_Item]) -> Message:
+def _reply(items: list[_Item]) -> Assistant:
     said: str | None = None
     reasoning: str | None = None
     calls: list[ToolCall] = []

@@ -79,6 +79,9 @@ def repair(history: Sequence[Message], rules: Rules = COMMON) -> Repaired:
     `tool_name`, `arguments_too_long`, `id_space` and `reasoning_required`. Of a history without
     problems the same messages come back, and no changes.
 
+    Raises:
+        EncodeError: an item is no message; `path` says which.
+
     >>> from molo import Assistant, ToolCall, user
     >>> call = ToolCall("call_1", "weather", "{}")
     >>> repaired = repair([Assistant("", tool_calls=(call,)), user("Never mind.")])
