@@ -575,16 +575,19 @@ ENDINGS = st.sampled_from(
         [user("Hi"), ASKED, user("Bye"), ASKED],
         [user("Hi"), Assistant("", tool_calls=(ToolCall("c1", "f", '{"city":"Os'),))],
         [user("Hi"), Assistant(" ")],
+        [user("Hi"), ASKED, Assistant("Sorry.")],
+        [user("Hi"), ASKED, Assistant("", tool_calls=(ToolCall("c2", "f", "{}"),))],
     ]
 )
 
 
-@given(ENDINGS | histories.map(lambda log: [*log, user("Hi"), ASKED]), st.sampled_from(RULES))
+@given(ENDINGS | histories.map(lambda log: [*log, ASKED]), st.sampled_from(RULES))
 def test_what_check_record_accepts_repair_record_leaves_and_tells_the_rest(messages, rules):
     record = Record(messages, origin=ANSWER)
     done = repair_record(record, rules)
     mended = replace(record, messages=done.history)
     assert done.remaining == check_record(mended, rules)
+    assert type(done.history[-1]) is Assistant
     if check_record(record, rules) == ():
         assert done == Repaired(messages, (), ())
     again = repair_record(mended, rules)

@@ -667,7 +667,14 @@ def test_builtins_that_json_cannot_hold_are_refused(value, path):
     assert caught.value.path.startswith(path)
 
 
-@pytest.mark.parametrize("odd", [UserList([1]), range(2)])
+class Odd:
+    """What msgspec takes for a mapping, and asks for its items."""
+
+    def __getitem__(self, key):
+        raise IndexError
+
+
+@pytest.mark.parametrize("odd", [UserList([1]), range(2), Odd()])
 def test_sequences_that_json_cannot_hold_are_refused(odd):
     message = {"role": "assistant", "content": None, "tool_calls": [{**CALL, "function": odd}]}
     with pytest.raises(DecodeError):

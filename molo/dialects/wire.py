@@ -164,35 +164,45 @@ def spelled(data: Buffer | str, *path: str | int) -> str:
     """Give the JSON text at a path of a document as it stands there, white space and all.
 
     Raises:
-        KeyError, IndexError, ValidationError: the path is not there; ask for what was parsed.
+        KeyError, ValidationError: the path is not there; ask for what was parsed.
 
     >>> spelled(b'{"calls": [{"arguments": {"n": 0.10}}]}', "calls", 0, "arguments")
     '{"n": 0.10}'
     """
-    for step in path:
-        if isinstance(step, int):
-            data = msgspec.json.decode(data, type=list[msgspec.Raw])[step]
-        else:
-            data = msgspec.json.decode(data, type=dict[str, msgspec.Raw])[step]
-    return data if isinstance(data, str) else bytes(data).decode()
+    return spelling(data)(*path)
 
 
 def spelling(data: Buffer | str, *path: str | int) -> Spell:
-    """Make the `Spell` of the array that stands at a path of a document; its paths begin there.
+    """Make the `Spell` of what stands at a path of a document; its paths begin there.
 
-    The array is cut into its items when one is first asked for: as a rule none is.
+    Each object or array is cut into its members once, when one is first asked for: as a rule none.
 
     >>> spelling(b'{"calls": [{"arguments": {"n": 0.10}}]}', "calls")(0, "arguments", "n")
     '0.10'
     """
-    raws: list[msgspec.Raw] = []
+    cut: dict[tuple[str | int, ...], _Members] = {}
 
-    def spell(index: int, *place: str | int) -> str:
-        if not raws:
-            raws.extend(msgspec.json.decode(spelled(data, *path), type=list[msgspec.Raw]))
-        return spelled(raws[index], *place)
+    def spell(*place: str | int) -> str:
+        there: Buffer | str = data
+        whole = (*path, *place)
+        for depth, step in enumerate(whole):
+            members = cut.get(whole[:depth])
+            if members is None:
+                members = cut[whole[:depth]] = _members(there, step)
+            there = members[step]
+        return there if isinstance(there, str) else bytes(there).decode()
 
     return spell
+
+
+_Members: TypeAlias = Mapping[str | int, msgspec.Raw]
+
+
+def _members(data: Buffer | str, step: str | int) -> _Members:
+    """Cut an array or object, whichever this step goes into."""
+    if isinstance(step, int):
+        return dict(enumerate(_decode_items(data)))
+    return {key: raw for key, raw in _decode_members(data).items()}  # noqa: C416 - wider keys
 
 
 def spelling_parsed(value: Json) -> Spell:
@@ -297,6 +307,8 @@ def _number_text(value: object) -> msgspec.Raw:
 
 
 _decode = msgspec.json.Decoder(float_hook=Number).decode
+_decode_items = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_decode_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 _encode = msgspec.json.Encoder(enc_hook=_number_text).encode
 _FORM = Form("JSON", msgspec.json.decode, _encode)
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from molo.history import COMMON, Pair, Problem, Repaired, Rules, check, pair, repair
 from molo.ingest.records import Record
+from molo.message import Assistant
 
 __all__ = ["check_record", "dangling_calls", "repair_record"]
 
@@ -48,7 +49,9 @@ def repair_record(record: Record, rules: Rules = COMMON) -> Repaired:
     """Repair the messages of a record as `molo.history.repair` does, but for what is still open.
 
     If the record ends in an answer, no results are made up for its calls, and it keeps the white
-    space at its end. `remaining` is what `check_record` says of what comes out.
+    space at its end. It stays the last message: where results would have to go between it and the
+    message in front of it, nothing is mended. `remaining` is what `check_record` says of what comes
+    out.
 
     Raises:
         EncodeError: an item is no message; `path` says which.
@@ -60,6 +63,8 @@ def repair_record(record: Record, rules: Rules = COMMON) -> Repaired:
     made_up = {one.to for one in done.changes if one.at == last and one.code == "dangling_call"}
     changes = tuple(one for one in done.changes if one.to is None or one.to not in made_up)
     messages = [message for at, message in enumerate(done.history) if at not in made_up]
+    if type(messages[-1]) is not Assistant:  # the request ended in calls without results
+        messages, changes = list(record.messages), ()
     return Repaired(messages, changes, check_record(replace(record, messages=messages), rules))
 
 

@@ -35,7 +35,6 @@ from molo.dialects.wire import (
     expect_object,
     expect_text,
     parse,
-    spelled,
     spelling,
     string,
     text,
@@ -151,7 +150,7 @@ def _read_builtin(_: int, wire: Json) -> Message:
 def _written(wire: Json) -> tuple[Json, Spell]:
     """Write a value whose JSON is not at hand, and read it as it will be read from there."""
     written = text(wire)
-    return parse(written), partial(spelled, written)
+    return parse(written), spelling(written)
 
 
 def _read_all(

@@ -1,7 +1,6 @@
 """Answers read into replies: the message, why it ended, and the rest of the body."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any, TypeAlias
 
 from molo.dialects.loss import Reply, Stop
@@ -13,7 +12,7 @@ from molo.dialects.wire import (
     expect_object,
     named_error,
     parse,
-    spelled,
+    spelling,
     text,
 )
 from molo.errors import DecodeError, EncodeError
@@ -56,7 +55,7 @@ def from_response(response: Response) -> Reply:
     """
     members = members_of(response)
     if isinstance(response, bytes | bytearray | memoryview | str):
-        return reply_of(members, partial(spelled, response, "choices", 0, "message"))
+        return reply_of(members, spelling(response, "choices", 0, "message"))
     return reply_of(members)
 
 
@@ -78,11 +77,11 @@ def _json(value: Mapping[str, Any] | list[Any]) -> Json:
 def reply_of(body: dict[str, Json], spell: Spell | None = None) -> Reply:
     """Make the reply of an answer's members; `spell` knows the JSON of its message, if at hand."""
     choices = body.get("choices")
-    if not choices and body.get("error"):
+    if body.get("error") and not (isinstance(choices, list) and choices):
         raise DecodeError(f"Expected an answer, got {named_error(body)}", path="$.error")
     if "choices" not in body:
         raise DecodeError("Expected field `choices`, got an object without it", path="$")
-    if choices == []:
+    if not expect_array(choices, "$.choices"):
         raise DecodeError("Expected a choice, got none", path="$.choices")
     first, *others = expect_array(choices, "$.choices")
     choice = expect_object(first, "$.choices[0]")

@@ -289,7 +289,8 @@ def read_open_message(wire: Json) -> Message | None:
     try:
         shape = msgspec.convert(wire, opened)
         message = shape.message()
-    except (*DECODE_FAILURES, TypeError):  # also what is not usual, or no JSON at all
+    # Also what is not usual; and what is no JSON at all, of which msgspec asks for its items.
+    except (*DECODE_FAILURES, TypeError, ValueError, LookupError):
         return None
     edits = shape.edits()
     if not edits and wire.keys() <= keys:
