@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies import histories
@@ -1687,6 +1687,20 @@ def test_a_stream_of_any_parts_gives_all_of_them(parts):
 
 
 @given(histories)
+@example(
+    [
+        Assistant("", tool_calls=(ToolCall("f_0", "", ""), ToolCall("", "", ""))),
+        ToolResult("", ""),
+        ToolResult("f_1", ""),
+    ]
+)
+@example(
+    [
+        Assistant("", tool_calls=tuple(ToolCall(id, "", "") for id in ("f_0", "", "f_0"))),
+        ToolResult("", ""),
+        ToolResult("f_1", ""),
+    ]
+)
 def test_any_history_is_written_and_what_is_written_is_read(history):
     result = gemini.to_request(history)
     read = gemini.from_request(result.request)

@@ -29,7 +29,7 @@ def _is_number(text: str) -> bool:
     return text.isdecimal() and text.isascii() and (text == "0" or text[0] != "0")
 
 
-IdsState = tuple[dict[str, int], dict[str, str], bool]
+IdsState = tuple[dict[str, int], dict[str, str], set[str], bool]
 
 
 class Ids:
@@ -38,15 +38,16 @@ class Ids:
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
         self._open: dict[str, str] = {}  # id -> name of the calls of this step without a result
+        self._given: set[str] = set()  # ids of the wire
         self._step_is_over = False
 
     def state(self) -> IdsState:
         """Copy what is known now."""
-        return {**self._counts}, {**self._open}, self._step_is_over
+        return {**self._counts}, {**self._open}, {*self._given}, self._step_is_over
 
     def reset(self, state: IdsState) -> None:
         """Go back to a state: what was given out since is forgotten."""
-        self._counts, self._open, self._step_is_over = state
+        self._counts, self._open, self._given, self._step_is_over = state
 
     def end_replies(self) -> None:
         """Begin a new step with the next call."""
@@ -57,7 +58,10 @@ class Ids:
         if self._step_is_over:
             self._open = {}
             self._step_is_over = False
-        id = id or self._make_up(name)
+        if id:
+            self._given.add(id)
+        else:
+            id = self._make_up(name)
         self._open[id] = name
         return id
 
@@ -66,8 +70,10 @@ class Ids:
 
         A result whose id no call has answers a call of its name that has none.
         """
-        if id and self._open.pop(id, None) is not None:
-            return id
+        if id:
+            self._given.add(id)
+            if self._open.pop(id, None) is not None:
+                return id
         for open_id, open_name in self._open.items():
             if open_name == name and (not id or is_made_up(open_id, name)):
                 del self._open[open_id]
@@ -76,7 +82,7 @@ class Ids:
 
     def _make_up(self, name: str) -> str:
         number = self._counts.get(name, 0)
-        while (id := f"{name}_{number}") in self._open:
+        while (id := f"{name}_{number}") in self._open or id in self._given:
             number += 1
         self._counts[name] = number + 1
         return id
