@@ -19,7 +19,7 @@ from molo.dialects.anthropic.blocks import DIALECT, read_block, write_block
 from molo.dialects.anthropic.forms import SHELLS, canonical, is_whole
 from molo.dialects.anthropic.messages import read_run
 from molo.dialects.delta import Base, Edit, Join, added, copied, known, would_join
-from molo.dialects.shapes import NotUsualError, Shape
+from molo.dialects.shapes import NotUsualError, Shape, shell_edit
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.history.contents import blocks
@@ -163,20 +163,10 @@ def read_said(content: Raw) -> Assistant | None:
 def _open_object(members: _Open, *, joins: bool) -> list[Message]:
     role, content = members.pop("role", None), members.pop("content", None)
     if isinstance(content, str | list) and role == "user":
-        return _heard(content, "new" if joins else None, _shell(members))
+        return _heard(content, "new" if joins else None, shell_edit(members))
     if isinstance(content, str | list) and role == "assistant":
-        return [_said(content, _shell(members))]
+        return [_said(content, shell_edit(members))]
     raise NotUsualError
-
-
-def _shell(members: _Open) -> Edit | None:
-    """Say what an object has besides its role and its blocks."""
-    odd: dict[str, Json] = {}
-    for key, value in members.items():
-        if isinstance(value, list):
-            raise NotUsualError
-        odd[key] = value
-    return added(odd) if odd else None
 
 
 M = TypeVar("M", bound=Message)

@@ -14,11 +14,11 @@ import msgspec
 from msgspec import UNSET, Meta, Raw, Struct, UnsetType
 from msgspec.structs import replace
 
-from molo.dialects.delta import Base, Edit, Join, added, known, would_join
+from molo.dialects.delta import Base, Edit, Join, known, would_join
 from molo.dialects.gemini.forms import canonical, is_written_so, read_response, unnamed
 from molo.dialects.gemini.ids import Ids, is_made_up
 from molo.dialects.gemini.parts import DIALECT, read_part, write_part
-from molo.dialects.shapes import NotUsualError, Shape
+from molo.dialects.shapes import NotUsualError, Shape, shell_edit
 from molo.dialects.wire import Json, Number, parse
 from molo.errors.translation import DECODE_FAILURES, Buffer
 from molo.message import (
@@ -152,18 +152,8 @@ def read_open_content(raw: Raw, ids: Ids, *, joins: bool) -> list[Message] | Non
 def _open_content(members: _Open, ids: Ids, *, joins: bool) -> list[Message]:
     role, parts = members.pop("role", None), members.pop("parts", None)
     if isinstance(parts, list) and (role == "user" or role == "model"):
-        return _content(str(role), parts, ids, joins=joins, shell=_shell(members))
+        return _content(str(role), parts, ids, joins=joins, shell=shell_edit(members))
     raise NotUsualError
-
-
-def _shell(members: _Open) -> Edit | None:
-    """Say what a content has besides its role and its parts."""
-    odd: dict[str, Json] = {}
-    for key, value in members.items():
-        if isinstance(value, list):
-            raise NotUsualError
-        odd[key] = value
-    return added(odd) if odd else None
 
 
 def _content(

@@ -81,9 +81,10 @@ def reply_of(body: dict[str, Json], spell: Spell | None = None) -> Reply:
         raise DecodeError(f"Expected an answer, got {named_error(body)}", path="$.error")
     if "choices" not in body:
         raise DecodeError("Expected field `choices`, got an object without it", path="$")
-    if not expect_array(choices, "$.choices"):
+    found = expect_array(choices, "$.choices")
+    if not found:
         raise DecodeError("Expected a choice, got none", path="$.choices")
-    first, *others = expect_array(choices, "$.choices")
+    first, *others = found
     choice = expect_object(first, "$.choices[0]")
     message = expect_object(choice.get("message"), "$.choices[0].message")
     shell: Json = {key: value for key, value in choice.items() if key != "message"}
