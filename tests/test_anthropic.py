@@ -1416,6 +1416,7 @@ def test_an_answer_is_the_same_message_when_it_goes_back(content):
     "blocks",
     [
         [{**thinking("t", "QUFB"), **CACHED}, text("a")],
+        [{**CACHED, **thinking("t", "QUFB")}, text("a")],
         [thinking("t", "QUFBQkJCQ0ND"), call("c1", {"s": "QUFBQkJCQ0ND"})],
     ],
 )

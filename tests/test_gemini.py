@@ -1673,6 +1673,15 @@ def test_any_message_is_written_the_same_whatever_stands_next_to_it(body, other_
     assert sorted(parts_of(gemini.to_request(messages).request)) == sorted(alone)
 
 
+def test_a_signature_that_also_stands_in_the_args_is_copied_in_an_answer_as_in_a_request():
+    seal = "QUFBQkJCQ0ND"
+    part = {"functionCall": {"name": "f", "args": {"s": seal}}, "thoughtSignature": seal}
+    message = gemini.from_response(answer(model(part))).message
+    assert gemini.from_request({"contents": [model(part)]}).history == [message]
+    assert seal not in message.provider_data.delta
+    assert is_same(content_of(message), model(part))
+
+
 @given(st.lists(_parts, max_size=4))
 def test_any_answer_comes_back_key_for_key(parts):
     reply = gemini.from_response(answer(model(*parts)))

@@ -4,7 +4,7 @@ import json as stdlib_json
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies import histories
@@ -581,6 +581,8 @@ ENDINGS = st.sampled_from(
 )
 
 
+@example([user("Hi"), Assistant("Done. ")], ANTHROPIC)
+@example([user("Hi"), Assistant("Done.")], MISTRAL)
 @given(ENDINGS | histories.map(lambda log: [*log, ASKED]), st.sampled_from(RULES))
 def test_what_check_record_accepts_repair_record_leaves_and_tells_the_rest(messages, rules):
     record = Record(messages, origin=ANSWER)
