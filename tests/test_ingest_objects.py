@@ -596,6 +596,13 @@ def test_what_check_record_accepts_repair_record_leaves_and_tells_the_rest(messa
     assert (again.history, again.changes) == (done.history, ())
 
 
+def test_a_record_that_lacks_the_answer_it_tells_of_stays_as_it_is():
+    for messages in ([], [user("Hi")]):
+        record = Record(messages, origin=ANSWER)
+        assert repair_record(record) == Repaired(messages, (), check_record(record))
+        assert dangling_calls(record) == ()
+
+
 def test_an_answer_is_mended_like_any_other_message():
     call = ToolCall("c1", "f", '{"city":"Os')
     record = Record([user("Hi"), Assistant("", tool_calls=(call,))], origin=ANSWER)

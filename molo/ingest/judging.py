@@ -63,7 +63,8 @@ def repair_record(record: Record, rules: Rules = COMMON) -> Repaired:
     made_up = {one.to for one in done.changes if one.at == last and one.code == "dangling_call"}
     changes = tuple(one for one in done.changes if one.to is None or one.to not in made_up)
     messages = [message for at, message in enumerate(done.history) if at not in made_up]
-    if type(messages[-1]) is not Assistant:  # the request ended in calls without results
+    # Else the request ended in calls without results, or there is no answer at all.
+    if not (messages and type(messages[-1]) is Assistant):
         messages, changes = list(record.messages), ()
     return Repaired(messages, changes, check_record(replace(record, messages=messages), rules))
 
